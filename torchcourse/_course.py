@@ -1,0 +1,179 @@
+"""The one table of the course: from it come the index, the bars between notebooks, and chapter names."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """One notebook: its file stem, the word of its mechanism, and what a reader gets from it.
+
+    minutes: a reader's time. seconds and megabytes: what one run on two cores may take.
+    """
+
+    stem: str
+    word: str
+    title: str
+    puzzle: str
+    goals: tuple[str, ...] = field(default=())
+    minutes: int = 45
+    seconds: int = 8
+    megabytes: int = 500
+
+    @property
+    def number(self) -> str:
+        """ "01", "01b": what stands before the first underscore."""
+        return self.stem.split("_")[0]
+
+    @property
+    def file(self) -> str:
+        return f"{self.stem}.ipynb"
+
+
+LESSONS = (
+    Lesson(
+        "00_start_here",
+        "layers",
+        "Start here",
+        "The same sum, two spellings, thousands of times apart in speed: where did the time go?",
+        (
+            "find your way in the course: predict, run, look, explain",
+            "name the layers between a line of Python and the numbers it changes",
+            "say which kernel and which device your notebook teaches on",
+        ),
+        minutes=15,
+    ),
+    Lesson(
+        "01_storage_and_strides",
+        "storage",
+        "Storage and strides",
+        "I changed `y`, and `x` changed. I transposed, and `view` refuses.",
+        (
+            "compute where any element of any tensor lies",
+            "say which operations write metadata only, and which copy",
+            "decide by hand whether `view` can work, and explain the error when it can't",
+            "choose between `view`, `reshape` and `contiguous` by what a later write must reach",
+        ),
+        minutes=55,
+    ),
+    Lesson(
+        "01b_sharing_and_dtypes",
+        "storage",
+        "Sharing, copies and dtypes",
+        "My array changed although I only touched the tensor. My loss is wrong, and nothing complains.",
+        (
+            "tell whether a write through one tensor is seen through another",
+            "choose between `clone`, `detach` and `detach().clone()`",
+            "see a broadcast before it happens, and stop a silent wrong one",
+            "share memory with NumPy on purpose, and only then",
+            "predict the dtype of a result, and mend dtype and device errors",
+        ),
+        minutes=50,
+    ),
+)
+
+# The chapters to come, so that the index tells the whole plan.
+PLANNED = (
+    ("02", "Autograd", '`.grad` is `None`; `.grad` is twice too big; "modified by an inplace operation".'),
+    (
+        "03",
+        "Devices",
+        "CUDA is installed and `is_available()` says no. The GPU is ten times slower than the CPU.",
+    ),
+    (
+        "04",
+        "CUDA memory",
+        "I deleted the tensor and `nvidia-smi` did not move. 2 GiB free, and 1 GiB does not fit.",
+    ),
+    (
+        "05",
+        "Modules",
+        "My layer never trains. My tensor stayed on the CPU. Same input, another output every time.",
+    ),
+    ("06", "Checkpoints", "The file that loaded last year does not load. The resumed run jumps."),
+    ("07", "The training loop", "The loss falls, but ten times too slowly."),
+    ("08", "ONNX export", "Exported, validated, wrong on the first other input."),
+    ("09", "Weight decay", "The same λ in Adam and in AdamW: two different models."),
+    ("10", "Reproducibility", "I set the seed. It still differs."),
+    ("11", "Debugging", "Memory climbs, the GPU idles, the loss is NaN."),
+    (
+        "12",
+        "The bug hunt",
+        "A training script with planted faults from every chapter. Find them with the tools.",
+    ),
+)
+
+
+def lesson(stem: str) -> Lesson:
+    """The lesson with this stem. Raises KeyError with the known stems."""
+    for entry in LESSONS:
+        if entry.stem == stem:
+            return entry
+    raise KeyError(f"no lesson {stem!r}; the course has {', '.join(entry.stem for entry in LESSONS)}")
+
+
+def bar(stem: str) -> str:
+    """The Markdown bar that stands first and last in a notebook: previous, contents, next."""
+    place = LESSONS.index(lesson(stem))
+    before = LESSONS[place - 1] if place else None
+    after = LESSONS[place + 1] if place + 1 < len(LESSONS) else None
+    parts = [
+        f"[← {before.number} {before.title}]({before.file})" if before else "",
+        "[Contents](index.ipynb)",
+        f"[{after.number} {after.title} →]({after.file})" if after else "",
+    ]
+    return " · ".join(part for part in parts if part)
+
+
+def opening(stem: str) -> str:
+    """The Markdown that opens a notebook: title, puzzle, goals, minutes."""
+    entry = lesson(stem)
+    goals = "\n".join(f"- {goal}" for goal in entry.goals)
+    return (
+        f"# {entry.number} · {entry.title}\n\n> {entry.puzzle}\n\n"
+        f"After this notebook you can\n\n{goals}\n\nTime: about {entry.minutes} minutes. "
+        "Needs: no GPU. Where there is one, choose the kernel *torchcourse (CUDA)*: the cells stay the same."
+    )
+
+
+def contents() -> str:
+    """The Markdown table of the index."""
+    head = "| | Notebook | The puzzle it opens with | Minutes | Seconds to run | Memory (MB) |"
+    rows = [
+        f"| {e.number} | [{e.title}]({e.file}) | {e.puzzle} | {e.minutes} | ≤ {e.seconds} | ≤ {e.megabytes} |"
+        for e in LESSONS
+    ]
+    return "\n".join([head, "|---|---|---|---|---|---|", *rows])
+
+
+def goals() -> str:
+    """The Markdown list of what each notebook enables a reader to do."""
+    return "\n\n".join(
+        f"**{e.number} {e.title}**\n" + "\n".join(f"- {goal}" for goal in e.goals) for e in LESSONS
+    )
+
+
+def planned() -> str:
+    """The Markdown table of the chapters to come."""
+    rows = [f"| {number} | {title} | {puzzle} |" for number, title, puzzle in PLANNED]
+    return "\n".join(["| | Chapter | Its puzzle |", "|---|---|---|", *rows])
+
+
+# tag of a Markdown cell -> its text, made from the table (the writer keeps these cells up to date)
+def generated(stem: str, tag: str) -> str | None:
+    """The text of a generated Markdown cell, or None where this tag marks none.
+
+    Tags: `nav` (first and last cell) and `opening` in a lesson; `contents`, `goals`, `planned` in the index.
+    """
+    if tag == "nav":
+        return bar(stem)
+    if tag == "opening":
+        return opening(stem)
+    headings = {
+        "contents": ("Contents", contents),
+        "goals": ("What you will be able to do", goals),
+        "planned": ("Chapters to come", planned),
+    }
+    if tag not in headings:
+        return None
+    heading, text = headings[tag]
+    return f"## {heading}\n\n{text()}"
