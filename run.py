@@ -1,0 +1,200 @@
+"""torchcourse in one command: makes an environment beside this file, once, and runs the course in it.
+
+  lab [--source] [--reset NN] [--no-browser] [more for Jupyter]   opens work/, your copy of the course;
+      --reset 01 starts chapter 01 anew and keeps your file; --source opens notebooks/, for authors
+  test [--slow] [more for pytest]    runs every test; with --slow those that take minutes
+  test-cuda [more for pytest]        runs every notebook on the CUDA kernel
+  bench [more for pytest]            measures the figures of the README
+  write [notebook ...]               executes notebooks and stores their outputs
+
+TORCHCOURSE_TORCH, when set, is the requirement for torch, for example torch==2.9.*
+Inside an active conda environment (other than base) that one is used, and .venv is not made.
+"""
+
+import argparse
+import hashlib
+import importlib.util
+import os
+import platform
+import re
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+WINDOWS = os.name == "nt"
+PYTHONS = ("3.11", "3.12", "3.13")
+PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
+TORCH = os.environ.get("TORCHCOURSE_TORCH") or "torch==2.13.*"
+CPU_WHEELS = "https://download.pytorch.org/whl/cpu/"
+# On Windows, Python before 3.13 misreads the path that an editable install leaves, unless it is ASCII.
+EDITABLE = not WINDOWS or all(ord(letter) < 128 for letter in str(HERE))
+FULL = "the disk is full, and the course needs about 2 GB"
+CAUSES = (  # what pip's log says, and what that means; the first match counts
+    (r"No space left|Errno 28|not enough space", FULL),
+    (r"requires a different Python", f"this environment's Python is none of {', '.join(PYTHONS)}"),
+    (r"Permission denied|WinError (5|32)\b", "a file is read-only or in use (close Jupyter first)"),
+    (r"for hatchling|new connection|connection broken|timed ?out|ProxyError|SSLError", "the network failed"),
+    (r"No matching distribution found for torch", f"{TORCH} is not to be had for this machine"),
+)
+
+
+def typed(*words):
+    """This command as it is typed on this machine, for messages."""
+    name = "py" if WINDOWS and shutil.which("py") else os.path.basename(sys.executable)
+    return subprocess.list2cmdline([name, sys.argv[0], *words])
+
+
+def call(*command):
+    """Runs a command to its end. Ctrl-C reaches the command itself, and what that means is its business."""
+    process = subprocess.Popen([str(word) for word in command], cwd=str(HERE))
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
+    while True:
+        try:
+            return process.wait()
+        except KeyboardInterrupt:
+            continue
+
+
+def become(*command):
+    """Hands this process over, so that whoever ends it ends Jupyter. Windows can't: there it waits."""
+    if WINDOWS:
+        return call(*command)
+    os.chdir(str(HERE))
+    return os.execv(str(command[0]), [str(word) for word in command])
+
+
+def wants_cpu_wheels():
+    """Linux's ordinary torch brings gigabytes of CUDA: without an NVIDIA driver, ask PyTorch's CPU index."""
+    driver = shutil.which("nvidia-smi") or os.path.exists("/proc/driver/nvidia")
+    if driver or sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"):
+        return False
+    # In a process of its own with its own clock, because looking up a name knows no time limit.
+    ask = "import os, sys, threading, urllib.request as web; threading.Timer(3, os._exit, [1]).start(); "
+    ask += "web.urlopen(sys.argv[1], timeout=3); os._exit(0)"
+    return subprocess.call([sys.executable, "-c", ask, CPU_WHEELS], stderr=subprocess.DEVNULL) == 0
+
+
+def why(code, log):
+    """The reason behind pip's exit code, as far as its log tells."""
+    if code < 0:
+        return f"pip was killed by signal {-code} (9 often means: too little memory)"
+    words = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
+    known = [reason for pattern, reason in CAUSES if re.search(pattern, words, re.I)]
+    return FULL if shutil.disk_usage(str(HERE)).free < 10**8 else (known or [f"pip's exit code is {code}"])[0]
+
+
+def install(python, home, extra, keep_torch):
+    """torch alone from PyTorch's CPU index where that helps, then the rest; answers what went wrong, or 0."""
+    log = home / "torchcourse-pip.log"
+    pip = (python, "-m", "pip", "install", "--no-input", "--disable-pip-version-check")
+    if not keep_torch and wants_cpu_wheels():
+        call(*pip, "--no-deps", "--index-url", CPU_WHEELS, TORCH)  # when it fails, the next pip finds torch
+    log.write_bytes(b"")
+    wanted = [*([] if keep_torch else [TORCH]), *(["-e"] if EDITABLE else []), f".[{extra}]"]
+    code = call(*pip, "--log", log, *wanted)
+    mend = f"mend that and run `{typed(*sys.argv[1:])}` again; pip's own words are above and in {log}."
+    return code and f"{home} is not ready, since {why(code, log)}: {mend}"
+
+
+def stamp_for(extra):
+    """What a set-up is made of. Another Python, torch, folder or list of packages: another stamp."""
+    copied = ("torchcourse/kernels/*/*", "torchcourse/lab/*") if EDITABLE else ("torchcourse/**/*.*",)
+    files = [HERE / "pyproject.toml", *sorted(file for glob in copied for file in HERE.glob(glob))]
+    made_of = [str(HERE), TORCH, *(file.read_bytes().hex() for file in files if file.suffix != ".pyc")]
+    digest = hashlib.sha256("\n".join(made_of).encode("utf-8", "surrogateescape")).hexdigest()
+    return f"{PYTHON} {digest} {extra}".encode()
+
+
+def make_venv(home, stamp):
+    """An empty environment, marked as unfinished (an empty stamp) from its first moment."""
+    if importlib.util.find_spec("ensurepip") is None:
+        raise SystemExit(f"ensurepip is missing; Debian, Ubuntu: `sudo apt install python{PYTHON}-venv`.")
+    if shutil.disk_usage(str(HERE)).free < 2 * 10**9:
+        raise SystemExit(f"No room for {home}: {FULL}.")
+    home.mkdir(exist_ok=True)
+    stamp.write_bytes(b"")
+    for entry in set(home.iterdir()) - {stamp}:
+        (shutil.rmtree if entry.is_dir() and not entry.is_symlink() else os.unlink)(str(entry))
+    if call(sys.executable, "-m", "venv", home):
+        raise SystemExit(f"Python could not make the environment {home}; the reason is above.")
+
+
+def set_up(extra):
+    """The Python that has all that `extra` asks for: found, mended or made."""
+    conda = os.environ.get("CONDA_DEFAULT_ENV", "base") != "base" and os.environ.get("CONDA_PREFIX")
+    home = Path(conda) if conda else HERE / ".venv"
+    python = home / (("python.exe" if conda else "Scripts/python.exe") if WINDOWS else "bin/python")
+    stamp, wanted = home / "torchcourse.stamp", stamp_for(extra)
+    before = stamp.read_bytes() if stamp.exists() else None
+    if python.exists() and before in (wanted, stamp_for("test")):
+        return python
+    if sys.platform == "darwin" and platform.machine() == "x86_64" and not conda:
+        raise SystemExit("PyTorch has no current wheel for Intel Macs: use conda or Binder, see README.md.")
+    if before is None and not conda and home.exists() and any(home.iterdir()):
+        raise SystemExit(f"{home} was made by something else: rename it, and run.py makes its own there.")
+    print(f"Setting up {home} (once: some minutes and 1.4 GB, with CUDA 5.5 GB) ...", flush=True)
+    if not conda and not (python.exists() and before and before.split()[0] == wanted.split()[0]):
+        make_venv(home, stamp)
+        before = None
+    stamp.write_bytes(b"")  # left so by an interruption; a pip that fails puts back what it found
+    has_torch = bool(conda) and call(python, "-c", "import importlib.metadata as m; m.version('torch')") == 0
+    problem = install(python, home, extra, has_torch and "TORCHCOURSE_TORCH" not in os.environ)
+    stamp.write_bytes((before or b"") if problem else wanted)
+    if problem:
+        raise SystemExit(problem)
+    return python
+
+
+def lab(words):
+    """The learner's copy, refreshed, or the originals, in JupyterLab."""
+    parser = argparse.ArgumentParser(prog=typed("lab"), add_help=False, allow_abbrev=False)
+    either = parser.add_mutually_exclusive_group()
+    either.add_argument("--source", action="store_true")
+    either.add_argument("--reset", metavar="NN")
+    asked, rest = parser.parse_known_args(words)
+    python, reset = set_up("lab"), ["--reset", asked.reset] if asked.reset else []
+    if not asked.source and call(python, "-m", "torchcourse._work", "notebooks", "work", *reset):
+        return 1  # what happened has been said
+    root = f"--ServerApp.root_dir={HERE / ('notebooks' if asked.source else 'work')}"
+    as_root = ["--allow-root"] if not WINDOWS and os.geteuid() == 0 else []  # as one is in a container
+    rest = ["--LabApp.default_url=/lab/tree/index.ipynb", *as_root, *rest]
+    return become(python, "-m", "jupyterlab", root, *rest)
+
+
+def pytest(*words):
+    code = call(set_up("test"), "-m", "pytest", *words)
+    if code == 5:
+        print("Not one test was found to run, so nothing is proven: exit code 5.", file=sys.stderr)
+    return code
+
+
+COMMANDS = {
+    "lab": lab,
+    "test": lambda words: pytest(*words),
+    "test-cuda": lambda words: pytest("tests/notebooks", "--cuda", "-k", "nbval", *words),
+    "bench": lambda words: pytest("tests/benchmarks", "-s", *words),
+    "write": lambda words: call(set_up("test"), "-m", "tests.notebooks.write", *words),
+}
+
+
+def main(name="help", *words):
+    if PYTHON not in PYTHONS:
+        raise SystemExit(
+            f"torchcourse runs on Python {', '.join(PYTHONS)}, not {PYTHON}: start it with one of them."
+        )
+    if name in ("help", "-h", "--help"):
+        return print(f"Usage: {typed('COMMAND')} ...\n\n{__doc__}")
+    if name in COMMANDS:
+        return COMMANDS[name](words)
+    print(f"No command {name!r}: there are {', '.join(COMMANDS)}.", file=sys.stderr)
+    return 2
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except (KeyboardInterrupt, OSError) as error:
+        sys.exit(f"Stopped: {str(error) or 'as you asked'}. `{typed(*sys.argv[1:])}` goes on from here.")
