@@ -84,6 +84,13 @@ def test_warns_sees_a_warning_that_torch_gives_once_only(capsys):
     assert capsys.readouterr().out.count("UserWarning: The given NumPy array is not writable") == 2
 
 
+def test_warns_sees_the_warning_of_typed_storage_each_time(capsys):
+    for _ in range(2):
+        with warns(UserWarning, match="TypedStorage is deprecated"):
+            torch.arange(3).storage()
+    assert not torch.storage._get_always_warn_typed_storage_removal()
+
+
 def test_warns_leaves_filters_and_torch_as_they_were():
     before = list(warnings.filters), torch.is_warn_always_enabled()
     with warns(UserWarning):

@@ -57,8 +57,8 @@ class warns:
     """Require that the block warns, and show the warning's category and telling line.
 
     PyTorch gives many warnings once per process only; inside the block it gives them each
-    time (`torch.set_warn_always`). `.value` holds the first warning that fits. Other warnings
-    of the block are not shown. Same errors as `raises`.
+    time (`torch.set_warn_always`, and its private twin for `TypedStorage`). `.value` holds the
+    first warning that fits. Other warnings of the block are not shown. Same errors as `raises`.
     """
 
     def __init__(self, *categories: type[Warning], match: str | None = None) -> None:
@@ -67,11 +67,8 @@ class warns:
         self.value: Warning | None = None
 
     def __enter__(self) -> "warns":
-        import torch
-
         self.value = None
-        self._always = torch.is_warn_always_enabled()
-        torch.set_warn_always(True)
+        self._before = _warn_always((True, True))
         self._caught = warnings.catch_warnings(record=True)
         seen = self._caught.__enter__()
         assert seen is not None  # record=True gives a list
@@ -82,9 +79,7 @@ class warns:
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        import torch
-
-        torch.set_warn_always(self._always)
+        _warn_always(self._before)
         self._caught.__exit__(kind, value, trace)
         if value is not None:
             return
@@ -97,6 +92,20 @@ class warns:
         raise AssertionError(
             f"No such warning was given. Expected here: {_expected(self.expected, self.match)}."
         )
+
+
+def _warn_always(wanted: tuple[bool, bool]) -> tuple[bool, bool]:
+    """Set whether PyTorch repeats its warnings: those of C++, and that of TypedStorage. The setting before."""
+    import torch
+
+    before = torch.is_warn_always_enabled()
+    torch.set_warn_always(wanted[0])
+    # Private, and only there while TypedStorage is: without it, its warning is given once.
+    get = getattr(torch.storage, "_get_always_warn_typed_storage_removal", lambda: False)
+    set_ = getattr(torch.storage, "_set_always_warn_typed_storage_removal", lambda wanted: None)
+    before_storage = get()
+    set_(wanted[1])
+    return before, before_storage
 
 
 def _classes(caller: str, given: tuple[Any, ...], root: type) -> tuple[type, ...]:

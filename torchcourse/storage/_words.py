@@ -19,6 +19,8 @@ def counted(n: int, noun: str) -> str:
 
 def title(grids: Sequence["Grid"], strips: Sequence["Strip"]) -> str:
     """ "One storage, two tensors"."""
+    if not strips:
+        return "No picture"
     return f"{counted(len(strips), 'storage')}, {counted(len(grids), 'tensor').lower()}"
 
 
@@ -27,7 +29,7 @@ def sentence(grids: Sequence["Grid"], strips: Sequence["Strip"]) -> str:
     if len(grids) == 1 and strips:
         return f"{_formula(grids[0])} of a storage of `{strips[0].count:,}`."
     if not strips:
-        return "None of these has memory to show."
+        return f"{code(grid.name for grid in grids)} can't be drawn; the reason stands below."
     shared = [s for s in strips if len(s.names) > 1]
     alone = [s for s in strips if len(s.names) == 1]
     parts = [f"{code(s.names)} read one storage of `{s.count:,}` elements" for s in shared]
