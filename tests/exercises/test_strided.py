@@ -1,7 +1,5 @@
 """The strided tensor of chapter 01's "Rebuild it", as it stands in the notebook, held to torch's own."""
 
-import json
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -10,20 +8,9 @@ from hypothesis import strategies as st
 
 from torchcourse.exercises.strided import compare_strided
 
-NOTEBOOK = Path(__file__).parents[2] / "notebooks" / "01_storage_and_strides.ipynb"
+from .rebuilt import rebuilt, rebuilt_lines
 
-
-def rebuilt():
-    """The names that the notebook's cells tagged `rebuild` define."""
-    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
-    names = {}
-    for cell in cells:
-        if "rebuild" in cell["metadata"].get("tags", []):
-            exec("".join(cell["source"]), names)  # allowed: our own notebook's cells are what is tested
-    return names
-
-
-OURS = rebuilt()
+OURS = rebuilt("01_storage_and_strides")
 PARTS = [OURS[name] for name in ("Strided", "swap", "cut", "expand", "view")]
 
 
@@ -60,12 +47,4 @@ def test_a_fault_in_any_part_is_found(part, fault, words):
 
 
 def test_it_stays_short_enough_to_read_in_class():
-    cells = json.loads(NOTEBOOK.read_text(encoding="utf-8"))["cells"]
-    lines = [
-        line
-        for cell in cells
-        if "rebuild" in cell["metadata"].get("tags", [])
-        for line in "".join(cell["source"]).splitlines()
-        if line.strip()
-    ]
-    assert 20 < len(lines) <= 60
+    assert 20 < rebuilt_lines("01_storage_and_strides") <= 60

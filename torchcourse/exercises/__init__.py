@@ -10,7 +10,7 @@ from functools import wraps
 from html import escape
 from typing import Any
 
-__all__ = ["STATES", "Verdict", "almost", "check", "not_yet", "right", "wrong"]
+__all__ = ["STATES", "Raised", "Verdict", "almost", "check", "not_yet", "right", "wrong"]
 
 # state -> (glyph, colour of the line): never told by the colour alone
 STATES = {
@@ -79,7 +79,7 @@ def check(judge: Callable[..., Iterable[Verdict]]) -> Callable[..., Verdict]:
             return not_yet(
                 "your function still returns `...`. Write your line there, then run both cells again."
             )
-        except _Raised as raised:
+        except Raised as raised:
             return wrong(
                 f"your function raised {type(raised.error).__name__}: {_first_line(raised.error)} ({raised.call})"
             )
@@ -91,7 +91,9 @@ class _Unanswered(Exception):
     pass
 
 
-class _Raised(Exception):
+class Raised(Exception):
+    """The learner's code raised: what, and in which call. `check` turns it into a verdict."""
+
     def __init__(self, error: Exception, call: str) -> None:
         self.error, self.call = error, call
 
@@ -102,11 +104,16 @@ class _Answer:
     def __init__(self, function: Callable[..., Any]) -> None:
         self._function = function
 
+    @property
+    def given(self) -> Any:
+        """What was handed over, for checks that look at a class."""
+        return self._function
+
     def __call__(self, *args: Any) -> Any:
         try:
             result = self._function(*args)
         except Exception as error:
-            raise _Raised(error, f"called with {', '.join(map(_brief, args))}") from None
+            raise Raised(error, f"called with {', '.join(map(_brief, args))}") from None
         if result is ...:
             raise _Unanswered
         return result

@@ -7,7 +7,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from torchcourse.exercises import Verdict, almost, check, not_yet, right, wrong
+from torchcourse.exercises import Raised, Verdict, almost, check, not_yet, right, wrong
 from torchcourse.storage import relation
 
 __all__ = ["merge_heads", "mse", "normalise", "shares_memory", "strides", "windows"]
@@ -185,11 +185,9 @@ def mse(answer: Any) -> Iterator[Verdict]:
 
 def _mse_of_wrong_shapes(answer: Any) -> Iterator[Verdict]:
     """A right mse refuses shapes that don't belong together."""
-    from torchcourse.exercises import _Raised
-
     try:
         answer(torch.zeros(3, 1), torch.zeros(4))
-    except _Raised:
+    except Raised:
         yield right("both shapes agree before the subtraction, and shapes that don't belong together raise.")
         return
     yield almost(
