@@ -16,6 +16,8 @@ _NAMES = {
     "warns": "teaching",
     "predict": "teaching",
     "explore": "widgets",
+    "figure_style": "graphs.figures",
+    "xray": "layers",
 }
 
 __all__ = ["__version__", *_NAMES]

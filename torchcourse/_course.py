@@ -36,11 +36,12 @@ LESSONS = (
         "Start here",
         "The same sum, two spellings, thousands of times apart in speed: where did the time go?",
         (
-            "find your way in the course: predict, run, look, explain",
-            "name the layers between a line of Python and the numbers it changes",
-            "say which kernel and which device your notebook teaches on",
+            "say which operators a line of Python triggers, and count them",
+            "name the layers of a call: Python, autograd, dispatcher, ATen, storage, device",
+            "say what dtype, device and requires_grad decide, and which mixes are refused",
+            "tell where the price of a call ends and the work begins",
         ),
-        minutes=15,
+        minutes=45,
     ),
     Lesson(
         "01_storage_and_strides",
@@ -50,13 +51,25 @@ LESSONS = (
         (
             "compute where any element of any tensor lies",
             "say which operations write metadata only, and which copy",
-            "decide by hand whether `view` can work, and explain the error when it can't",
-            "choose between `view`, `reshape` and `contiguous` by what a later write must reach",
+            "tell apart two tensors of one size that read the same storage in another order",
         ),
-        minutes=55,
+        minutes=45,
     ),
     Lesson(
-        "01b_sharing_and_dtypes",
+        "01b_views_and_reshape",
+        "storage",
+        "When view must refuse",
+        "`view` refuses although the numbers fit. `reshape` accepts, and my write is lost.",
+        (
+            "decide by hand whether `view` can work, and explain the error when it can't",
+            "choose between `view`, `reshape`, `contiguous` and `clone` by what a later write must reach",
+            "read a memory format from the stride",
+            "build any window with `as_strided`, and say why not to write through it",
+        ),
+        minutes=60,
+    ),
+    Lesson(
+        "01c_sharing_and_dtypes",
         "storage",
         "Sharing, copies and dtypes",
         "My array changed although I only touched the tensor. My loss is wrong, and nothing complains.",
@@ -65,9 +78,9 @@ LESSONS = (
             "choose between `clone`, `detach` and `detach().clone()`",
             "see a broadcast before it happens, and stop a silent wrong one",
             "share memory with NumPy on purpose, and only then",
-            "predict the dtype of a result, and mend dtype and device errors",
+            "predict the dtype of a result, and explain dtype and device errors",
         ),
-        minutes=50,
+        minutes=60,
     ),
 )
 
@@ -160,14 +173,13 @@ def planned() -> str:
 
 # tag of a Markdown cell -> its text, made from the table (the writer keeps these cells up to date)
 def generated(stem: str, tag: str) -> str | None:
-    """The text of a generated Markdown cell, or None where this tag marks none.
+    """The text of a generated Markdown cell, or None where this tag marks none, or the notebook is none of ours.
 
     Tags: `nav` (first and last cell) and `opening` in a lesson; `contents`, `goals`, `planned` in the index.
     """
-    if tag == "nav":
-        return bar(stem)
-    if tag == "opening":
-        return opening(stem)
+    known = any(entry.stem == stem for entry in LESSONS)
+    if tag in ("nav", "opening"):
+        return {"nav": bar, "opening": opening}[tag](stem) if known else None
     headings = {
         "contents": ("Contents", contents),
         "goals": ("What you will be able to do", goals),

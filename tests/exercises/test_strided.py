@@ -10,7 +10,7 @@ from torchcourse.exercises.strided import compare_strided
 
 from .rebuilt import rebuilt, rebuilt_lines
 
-OURS = rebuilt("01_storage_and_strides")
+OURS = rebuilt("01b_views_and_reshape")
 PARTS = [OURS[name] for name in ("Strided", "swap", "cut", "expand", "view")]
 
 
@@ -47,4 +47,4 @@ def test_a_fault_in_any_part_is_found(part, fault, words):
 
 
 def test_it_stays_short_enough_to_read_in_class():
-    assert 20 < rebuilt_lines("01_storage_and_strides") <= 60
+    assert 20 < rebuilt_lines("01b_views_and_reshape") <= 60

@@ -1,0 +1,1 @@
+"""The browser lane: every notebook in a real JupyterLab, in a real browser."""

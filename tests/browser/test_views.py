@@ -1,0 +1,168 @@
+"""Every view is touched for real, by mouse and by keyboard, in a real JupyterLab."""
+
+import re
+from collections.abc import Iterator
+
+import nbformat
+import pytest
+from playwright.sync_api import Browser, Locator, expect
+
+from . import checks
+from .lab import Lab
+from .page import NotebookPage, opened
+from .visit import SCHEMES
+
+# A view's function in torchcourse.widgets -> the first words of its tests here.
+TOUCHED = {"explore": "test_explore_"}
+
+EXPLORE = """\
+import torch
+from torchcourse.widgets import explore
+x = torch.arange(12).reshape(3, 4)
+y = x.t()
+explore(x, y)
+"""
+
+expect.set_options(timeout=20_000)
+
+
+def test_every_view_is_touched() -> None:
+    from torchcourse import widgets
+
+    views = {name for name in widgets.__all__ if name.islower()}
+    assert views == set(TOUCHED), (
+        "A view without a test of its own here: add one by mouse and one by keyboard."
+    )
+    for start in TOUCHED.values():
+        tests = [name for name in globals() if name.startswith(start)]
+        assert {"mouse", "keyboard"} <= {word for name in tests for word in name.split("_")}
+
+
+@pytest.fixture(scope="module")
+def explore_page(browser: Browser, jupyter: Lab) -> Iterator[NotebookPage]:
+    kernel = {"name": "torchcourse-cpu", "display_name": "torchcourse (CPU)", "language": "python"}
+    cell = nbformat.v4.new_code_cell(EXPLORE)
+    name = "touch_explore.ipynb"
+    nbformat.write(
+        nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel}), jupyter.root / name
+    )
+    with opened(browser, jupyter, name) as page:
+        page.open(jupyter.url(name))
+        assert page.run() == "ran", "the kernel died"
+        assert checks.errors(page.cells()) == []
+        assert [view["shown"] for view in page.views()] == [True], "the explorer does not show"
+        page.show_whole()
+        yield page
+
+
+@pytest.fixture
+def explore(explore_page: NotebookPage) -> Locator:
+    """The view, with nothing pointed at; `frames` counts from here."""
+    explore_page.page.mouse.move(0, 0)
+    view = explore_page.page.locator(".tc-view")
+    view.locator(".tc-body").focus()
+    view.locator(".tc-body").press("Escape")
+    expect(view.locator(".tc-lit"), "Esc did not clear the view").to_have_count(0)
+    explore_page.frames.clear()
+    return view
+
+
+def cell(view: Locator, grid: int, number: int) -> Locator:
+    return view.locator(".tc-grid").nth(grid).locator(".tc-cell").nth(number)
+
+
+def test_explore_mouse(explore: Locator, explore_page: NotebookPage) -> None:
+    cell(explore, grid=1, number=7).hover()  # y[2, 1]
+    say = explore.locator(".tc-say:not(.tc-measure)")
+    expect(say, "no formula for the cell under the mouse").to_contain_text(
+        "y[2, 1] is element 0 + 2·1 + 1·4 = 6"
+    )
+    expect(say, "the partner is not named").to_contain_text("x[1, 2]")
+    expect(explore.locator(".tc-cell.tc-lit"), "not lit: y's cell, x's, the storage's").to_have_count(3)
+    expect(cell(explore, grid=0, number=6)).to_have_class(re.compile(r"\btc-lit\b"))
+    assert explore_page.frames == [], "hovering sent a message to the kernel"
+    explore_page.page.mouse.move(0, 0)
+    expect(explore.locator(".tc-lit"), "the light stays when the mouse leaves").to_have_count(0)
+
+
+def test_explore_keyboard(explore: Locator, explore_page: NotebookPage) -> None:
+    say, keys = explore.locator(".tc-say:not(.tc-measure)"), explore_page.page.keyboard
+    for key, words in (
+        ("Home", "x[0, 0] is element 0 + 0·4 + 0·1 = 0"),
+        ("ArrowRight", "x[0, 1] is element 0 + 0·4 + 1·1 = 1"),
+        ("ArrowDown", "x[1, 1] is element 0 + 1·4 + 1·1 = 5"),
+        ("ArrowLeft", "x[1, 0] is element 0 + 1·4 + 0·1 = 4"),
+        ("]", "y[0, 1] is element 0 + 0·1 + 1·4 = 4"),
+        ("[", "x[1, 0]"),
+        ("ArrowUp", "x[0, 0]"),
+        ("End", "x[2, 3] is element 0 + 2·4 + 3·1 = 11"),
+    ):
+        keys.press(key)
+        expect(say, f"after {key}").to_contain_text(words)
+        expect(explore.locator(".tc-cell.tc-lit"), f"after {key}").to_have_count(3)
+    keys.press("?")
+    expect(explore.locator(".tc-keys"), "? did not list the keys").to_be_visible()
+    keys.press("Escape")
+    expect(explore.locator(".tc-keys"), "Esc did not close the list of keys").to_be_hidden()
+    keys.press("Escape")
+    expect(explore.locator(".tc-lit"), "Esc did not clear").to_have_count(0)
+    assert explore_page.frames == [], "moving by keys sent a message to the kernel"
+
+
+def test_explore_keyboard_one_tab_in_and_one_out(explore: Locator, explore_page: NotebookPage) -> None:
+    keys = explore_page.page.keyboard
+    inside = explore.locator(":focus")
+    for leave, enter in (("Tab", "Shift+Tab"), ("Shift+Tab", "Tab")):
+        expect(explore.locator(".tc-body"), "the body of the view takes the focus").to_be_focused()
+        keys.press(leave)
+        expect(inside, f"one {leave} did not leave the view").to_have_count(0)
+        keys.press(enter)
+        expect(inside, f"one {enter} did not come back").to_have_count(1)
+        explore.locator(".tc-body").focus()
+
+
+def test_explore_chain_by_keyboard(explore: Locator, explore_page: NotebookPage) -> None:
+    keys, names = explore_page.page.keyboard, explore.locator(".tc-grid .tc-name")
+    before = names.all_inner_texts()
+    keys.press("/")
+    expect(explore.locator("input"), "/ did not lead to the text box").to_be_focused()
+    keys.type(".t()[:, ::2]")
+    keys.press("Enter")
+    expect(names.nth(1), "the chain's result is not in the picture").to_have_text("x.t()[:, ::2]")
+    expect(explore.locator(".tc-grid").nth(1).locator(".tc-cell")).to_have_count(8)
+    assert explore_page.frames, "the watch on messages to the kernel sees none, so it proves nothing"
+    explore.locator("input").fill("")
+    keys.press("Enter")
+    expect(names, "an empty chain did not bring the first picture back").to_have_text(before)
+
+
+def test_explore_chain_by_mouse(explore: Locator, explore_page: NotebookPage) -> None:
+    names = explore.locator(".tc-grid .tc-name").all_inner_texts()
+    explore.locator("input").click()
+    explore_page.page.keyboard.type(".__class__")
+    explore_page.page.keyboard.press("Enter")
+    answer = explore.locator(".tc-answer.tc-no")
+    expect(answer, "a refused chain got no sentence").to_contain_text("__class__")
+    expect(explore.locator(".tc-grid .tc-name"), "a refused chain changed the picture").to_have_text(names)
+    explore.locator("input").fill("")
+    explore_page.page.keyboard.press("Escape")
+    expect(explore.locator(".tc-body"), "Esc did not lead from the box to the picture").to_be_focused()
+
+
+def test_explore_touched_has_no_barriers(explore: Locator, explore_page: NotebookPage) -> None:
+    for key in ("Home", "]", "?", "t"):
+        explore_page.page.keyboard.press(key)
+    found = []
+    for scheme in SCHEMES:
+        explore_page.theme(scheme)
+        found += checks.barriers(explore_page.violations(), scheme)
+    explore_page.theme("light")
+    explore_page.page.keyboard.press("t")
+    explore_page.page.keyboard.press("Escape")
+    assert not found, "\n".join(map(str, found))
+
+
+def test_explore_left_no_trace(explore_page: NotebookPage) -> None:
+    """After all that was done above: nothing asked for elsewhere, no error."""
+    found = checks.left_machine(explore_page.requests) + checks.complaints(explore_page.complaints)
+    assert not found, "\n".join(map(str, found))
