@@ -10,6 +10,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--cuda", action="store_true", help="only nbval, on the CUDA kernel")
     group.addoption("--slow", action="store_true", help="only the tests that take minutes")
     group.addoption("--notebooks", type=Path, metavar="FOLDER", help="notebooks of another folder")
+    group.addoption("--alloc-real", metavar="FOLDER", help="allocator traces recorded on real GPUs")
     group.addoption("--claims", type=Path, metavar="FILE", help="claims of another file")
 
 

@@ -62,15 +62,29 @@ def test_raises_says_what_it_takes(given):
         raises(*given)
 
 
-def test_a_bad_pattern_gets_a_sentence():
+@pytest.mark.parametrize("pattern", ["(", b"bytes", 3])
+def test_a_bad_pattern_gets_a_sentence(pattern):
     with pytest.raises(ValueError, match="is no regular expression"):
-        raises(ValueError, match="(")
+        raises(ValueError, match=pattern)
+
+
+def test_an_exception_whose_message_raises_is_shown_all_the_same(capsys):
+    class Odd(Exception):
+        def __str__(self):
+            raise ZeroDivisionError
+
+    with raises(Odd):
+        raise Odd
+    assert capsys.readouterr().out == "Odd: (its message can't be read)\n"
 
 
 def test_long_messages_are_cut(capsys):
     with raises(ValueError):
         raise ValueError("x" * 10_000)
     assert len(capsys.readouterr().out) < teaching.LONGEST_LINE + 30
+    with pytest.raises(AssertionError) as told, raises(ValueError, match="y"):
+        raise ValueError("x" * 10_000)
+    assert len(str(told.value)) < teaching.LONGEST_LINE + 90
 
 
 def test_warns_sees_a_warning_that_torch_gives_once_only(capsys):
@@ -103,6 +117,23 @@ def test_warns_leaves_filters_and_torch_as_they_were():
 def test_warns_fails_without_the_warning():
     with pytest.raises(AssertionError, match="No such warning was given"), warns(UserWarning, match="other"):
         warnings.warn("this", UserWarning, stacklevel=1)
+
+
+def test_warns_sees_a_warning_without_a_text(capsys):
+    with warns(UserWarning):
+        warnings.warn("", UserWarning, stacklevel=1)
+    assert capsys.readouterr().out == "UserWarning\n"
+
+
+def test_one_warns_around_another_block_of_its_own():
+    before = warnings.showwarning, torch.is_warn_always_enabled()
+    checked = warns(UserWarning)
+    with checked:
+        with checked:
+            warnings.warn("inside", UserWarning, stacklevel=1)
+        warnings.warn("outside", UserWarning, stacklevel=1)
+    assert (warnings.showwarning, torch.is_warn_always_enabled()) == before
+    assert str(checked.value) == "outside"
 
 
 def ask(**changes):
@@ -148,6 +179,14 @@ def test_html_is_escaped():
         ({"answer": "none"}, TypeError, "answer is a callable"),
         ({"options": ["none"]}, ValueError, "two or more different options"),
         ({"options": ["none", "none"]}, ValueError, "two or more different options"),
+        ({"options": ["none", " none"]}, ValueError, "two or more different options"),
+        ({"options": ["none", ""]}, ValueError, "two or more different options"),
+        ({"options": "none"}, TypeError, "options is a list"),
+        ({"options": 3}, TypeError, "options is a list"),
+        ({"options": {"all", "none"}}, TypeError, "options is a list"),
+        ({"question": None}, TypeError, "the question is a text"),
+        ({"because": None}, TypeError, "because is a text"),
+        ({"because": {"none": 3}}, TypeError, "because is a text"),
         ({"because": {"all": "…"}}, ValueError, "no reason for the machine's answer"),
     ],
 )

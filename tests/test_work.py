@@ -298,3 +298,13 @@ def test_no_room_for_signatures_is_no_reason_to_stop(course, monkeypatch):
         NotebookNotary, "sign", lambda self, notebook: (_ for _ in ()).throw(OSError(28, "full"))
     )
     assert main([str(source), str(work)]) == 0
+
+
+@pytest.mark.parametrize(
+    "content", ["[]", '{"cells": [{"cell_type": "odd"}], "metadata": {}, "nbformat": 4}']
+)
+def test_a_notebook_that_is_none_is_laid_down_and_fails_in_its_own_way_only_when_opened(course, content):
+    source, work = course
+    (source / "01_storage.ipynb").write_text(content)
+    assert main([str(source), str(work)]) == 0
+    assert (work / "01_storage.ipynb").read_text() == content

@@ -4,8 +4,14 @@ The names below are imported when they are first asked for, so that `torchcourse
 where torch itself is broken.
 """
 
+import os
 from importlib import import_module
 from typing import Any
+
+from ._ipython import register as _register
+
+# The profiler's library writes to file descriptor 2 at every profile, unless this is set before the first one.
+os.environ.setdefault("KINETO_LOG_LEVEL", "99")
 
 __version__ = "0.1.0"
 
@@ -16,6 +22,7 @@ _NAMES = {
     "warns": "teaching",
     "predict": "teaching",
     "explore": "widgets",
+    "step_backward": "widgets.step_backward",
     "figure_style": "graphs.figures",
     "xray": "layers",
 }
@@ -34,3 +41,6 @@ def __getattr__(name: str) -> Any:
 
 def __dir__() -> list[str]:
     return sorted(__all__)
+
+
+_register()  # in IPython: %%xray, and results that show themselves as views

@@ -41,10 +41,11 @@ class raises:
         if not isinstance(value, self.expected):
             return False
         self.value = value
-        line = _telling_line(str(value), self.match)
+        line = _telling_line(_message(value), self.match)
         if line is None:
             raise AssertionError(
-                f"{type(value).__name__} was raised, but its message has no match for {self.match!r}: {value}"
+                f"{type(value).__name__} was raised, but its message has no match for {self.match!r}: "
+                f"{_telling_line(_message(value), None)}"
             ) from value
         print(f"{type(value).__name__}: {line}".rstrip(": "))
         return True
@@ -65,29 +66,29 @@ class warns:
         self.expected = _classes("warns", categories, Warning)
         self.match = _pattern("warns", match)
         self.value: Warning | None = None
+        self._blocks: list[tuple[warnings.catch_warnings[Any], Any, tuple[bool, bool]]] = []
 
     def __enter__(self) -> "warns":
         self.value = None
-        self._before = _warn_always((True, True))
-        self._caught = warnings.catch_warnings(record=True)
-        seen = self._caught.__enter__()
-        assert seen is not None  # record=True gives a list
-        self._seen = seen
+        caught = warnings.catch_warnings(record=True)
+        # A list, since one object may stand around two blocks, one in the other.
+        self._blocks.append((caught, caught.__enter__(), _warn_always((True, True))))
         warnings.simplefilter("always")
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        _warn_always(self._before)
-        self._caught.__exit__(kind, value, trace)
+        caught, all_seen, before = self._blocks.pop()
+        _warn_always(before)
+        caught.__exit__(kind, value, trace)
         if value is not None:
             return
-        for seen in self._seen:
-            line = _telling_line(str(seen.message), self.match)
-            if isinstance(seen.message, Warning) and isinstance(seen.message, self.expected) and line:
-                self.value = seen.message
-                print(f"{seen.category.__name__}: {line}")
+        for seen in all_seen:
+            warning, line = seen.message, _telling_line(str(seen.message), self.match)
+            if isinstance(warning, Warning) and isinstance(warning, self.expected) and line is not None:
+                self.value = warning
+                print(f"{seen.category.__name__}: {line}".rstrip(": "))
                 return
         raise AssertionError(
             f"No such warning was given. Expected here: {_expected(self.expected, self.match)}."
@@ -121,7 +122,7 @@ def _classes(caller: str, given: tuple[Any, ...], root: type) -> tuple[type, ...
 def _pattern(caller: str, match: str | None) -> str | None:
     """The pattern given, or a ValueError where it is no regular expression."""
     try:
-        re.compile(match or "")
+        re.search(match or "", "")  # a pattern of bytes compiles, and fits no message
     except (re.error, TypeError) as error:
         raise ValueError(f"tc.{caller}: match={match!r} is no regular expression: {error}.") from None
     return match
@@ -130,6 +131,13 @@ def _pattern(caller: str, match: str | None) -> str | None:
 def _expected(classes: tuple[type, ...], match: str | None) -> str:
     names = " or ".join(c.__name__ for c in classes)
     return names if match is None else f"{names} with a message that matches {match!r}"
+
+
+def _message(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # an exception may have a __str__ that raises
+        return "(its message can't be read)"
 
 
 def _telling_line(message: str, match: str | None) -> str | None:
@@ -202,22 +210,39 @@ def predict(
     options: what a reader may choose (compared as text). answer: a callable without arguments that
     asks the machine and returns one of the options. because: the reason shown with the answer;
     a mapping gives a reader's wrong option a reason of its own (key "" or the right option: the rest).
-    Backticks mark code. Raises ValueError where the machine's answer is none of the options.
+    Backticks mark code. Raises ValueError where the machine's answer is none of the options, TypeError
+    for what is no text or no list.
     """
-    texts = tuple(str(option) for option in options)
-    if len(texts) < 2 or len(set(texts)) < len(texts):
-        raise ValueError(f"tc.predict takes two or more different options; got {list(texts)}.")
+    texts = _options(question, options)
     if not callable(answer):
         raise TypeError(f"tc.predict: answer is a callable that asks the machine; got {answer!r}.")
     told = str(answer())
     if told not in texts:
         raise ValueError(
-            f"tc.predict: the machine answered {told!r}, which is none of the options {list(texts)}."
+            f"tc.predict: the machine answered {told!r:.{LONGEST_LINE}}, which is none of the options {list(texts)}."
         )
     return Prediction(question, texts, told, _reasons(because, told))
 
 
+def _options(question: object, options: object) -> tuple[str, ...]:
+    """The options as texts that a reader can tell apart."""
+    if not isinstance(question, str):
+        raise TypeError(f"tc.predict: the question is a text; got {type(question).__name__}.")
+    if isinstance(options, str) or not isinstance(options, Sequence):
+        raise TypeError(
+            f'tc.predict: options is a list, such as ["a view", "a copy"]; got {type(options).__name__}.'
+        )
+    texts = tuple(str(option) for option in options)
+    seen = {" ".join(text.split()) for text in texts} - {""}
+    if len(texts) < 2 or len(seen) < len(texts):
+        raise ValueError(f"tc.predict takes two or more different options; got {list(texts)}.")
+    return texts
+
+
 def _reasons(because: str | Mapping[object, str], answer: str) -> tuple[tuple[str, str], ...]:
+    reasons = because.values() if isinstance(because, Mapping) else [because]
+    if not all(isinstance(reason, str) for reason in reasons):
+        raise TypeError("tc.predict: because is a text, or a mapping from options to texts.")
     given = {"": because} if isinstance(because, str) else {str(k): v for k, v in because.items()}
     if "" not in given:
         if answer not in given:

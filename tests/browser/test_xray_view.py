@@ -98,7 +98,7 @@ def test_xray_opens_with_the_copy(trace: Locator) -> None:
 def test_xray_mouse(trace: Locator, xray_page: NotebookPage) -> None:
     row(trace, "aten::clone").hover()
     expect(said(trace)).to_contain_text(
-        "aten::clone gave [4, 3] float32 inside aten::reshape: new storage, 48 bytes"
+        "aten::clone gave [4, 3] float32 inside aten::reshape: new storage, 48 bytes. Autograd recorded CloneBackward0"
     )
     for touching in ("aten::_unsafe_view", "z.detach().add_(1)", "z.sum().item()"):
         expect(row(trace, touching), f"{touching} touches the clone").to_have_class(re.compile(r"\btc-lit\b"))
@@ -142,7 +142,8 @@ def test_xray_keyboard(trace: Locator, xray_page: NotebookPage) -> None:
 
 
 def test_xray_keyboard_one_tab_in_and_one_out(xray_page: NotebookPage) -> None:
-    view = cleared(xray_page, 2)  # the last one: after the others comes an editor, where Tab means something else
+    # The last view: after the others comes an editor, where Tab means something else.
+    view = cleared(xray_page, 2)
     keys, inside = xray_page.page.keyboard, view.locator(":focus")
     for leave, enter in (("Tab", "Shift+Tab"), ("Shift+Tab", "Tab")):
         expect(view.locator(".tc-body"), "the table takes the focus").to_be_focused()
@@ -184,6 +185,8 @@ def test_xray_pairs_keyboard(pairs: Locator, xray_page: NotebookPage) -> None:
 def test_xray_repeats_are_folded(xray_page: NotebookPage) -> None:
     view = cleared(xray_page, 2)
     expect(row(view, "w[i] += i")).to_contain_text("× 60")
+    ids = [found.get_attribute("id") for found in xray_page.page.locator("[id^=tc-grid]").all()]
+    assert len(ids) == len(set(ids)) > 10, "rows of two views have one id"
     expect(row(view, "w[w > 100].sum()").locator(".tc-wait")).to_have_text(re.compile("1"))
 
 

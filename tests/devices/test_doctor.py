@@ -196,3 +196,8 @@ def test_a_folder_that_is_gone_has_no_disk(monkeypatch):
 
     monkeypatch.setattr(reading.os, "getcwd", gone)
     assert reading._disk_free() is None
+
+
+def test_a_terminal_gets_no_control_characters():
+    odd = replace(WELL, visible="\x1b[2J", wanted="\x1b[31mgpu\udcff\a")
+    assert not set(render(examine(odd, NEEDS))) & set("\x1b\a\udcff")

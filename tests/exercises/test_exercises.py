@@ -1,6 +1,6 @@
 import pytest
 
-from torchcourse.exercises import STATES, Verdict, almost, check, not_yet, right, wrong
+from torchcourse.exercises import LONGEST, STATES, Verdict, almost, check, not_yet, rebuild, right, wrong
 
 
 @check
@@ -40,6 +40,32 @@ def test_an_answer_that_raises_never_raises_in_the_notebook():
     )
     assert "Odd: (its message can't be read)" in doubles(raises_odd).why
     assert doubles(lambda: 4).state == "wrong"
+
+
+class Faulty:
+    def __ne__(self, other):
+        raise ZeroDivisionError("no comparison")
+
+
+def test_a_result_that_cannot_be_compared_is_told_so():
+    verdict = doubles(lambda n: Faulty())
+    assert verdict.state == "wrong" and "can't be compared with PyTorch's: no comparison" in verdict.why
+
+
+def test_a_reason_stays_short():
+    @check
+    def quotes(answer):
+        yield wrong("x" * 10**6)
+
+    assert len(quotes(lambda: 1).why) < LONGEST + 10
+
+
+def test_rebuilt_code_that_raises_is_told_and_where():
+    def broken():
+        return 1 / 0
+
+    verdict = rebuild(lambda part: right(part()))(broken)
+    assert verdict.state == "wrong" and "ZeroDivisionError: division by zero (in broken, line" in verdict.why
 
 
 def test_a_verdict_is_told_by_more_than_colour_and_is_escaped():

@@ -170,3 +170,16 @@ def test_a_check_leaves_numpy_and_torch_alone():
     before = torch.get_rng_state(), np.random.get_state()[1].tolist()
     check.normalise(normalise_in_place)
     assert torch.equal(torch.get_rng_state(), before[0]) and np.random.get_state()[1].tolist() == before[1]
+
+
+def test_an_mse_may_be_of_another_number_type():
+    def mse(prediction, target):
+        assert prediction.shape[0] == target.shape[0]
+        return (prediction[:, 0] - target).double().pow(2).mean()
+
+    assert check.mse(mse).state == "right"
+    assert check.mse(lambda p, t: torch.tensor(3)).state == "wrong"
+
+
+def test_a_normalised_array_of_another_shape_is_told():
+    assert "the array has (4,)" in check.normalise(lambda array: torch.zeros(3)).why

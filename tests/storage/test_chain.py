@@ -138,6 +138,7 @@ REFUSED = {
     "[0]" * 100: "at most 200 characters",
     "[None]" * 21: "at most 20 steps",
     "[9]": "PyTorch refuses [9]",
+    "[[True, False]]": "Write the numbers",
     ".transpose(0, 1).view(24)": "view size is not compatible",
     ".as_strided((9, 9), (9, 9))": "PyTorch refuses",
 }
@@ -178,6 +179,15 @@ def test_too_large_a_copy_is_refused_before_it_is_made(text, monkeypatch):
     with pytest.raises(ChainError, match="would copy"):
         apply_chain(base(), text)
     assert set(made) == {"meta"}
+
+
+def test_a_tensor_without_memory_takes_no_chain():
+    emptied = base()
+    emptied.untyped_storage().resize_(0)  # a copy of it would crash the process
+    quantised = torch.quantize_per_tensor(torch.zeros(2), 0.1, 0, torch.quint8)
+    for tensor in (emptied, torch.eye(2).to_sparse(), torch.eye(2).to("meta"), quantised):
+        with pytest.raises(ChainError, match="takes no chain"):
+            apply_chain(tensor, ".clone()")
 
 
 def test_an_expanded_view_of_any_size_copies_nothing():

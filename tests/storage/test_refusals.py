@@ -84,3 +84,12 @@ def test_a_tensor_inside_a_transform_stands_for_another(inside):
 def test_what_is_no_tensor_gets_a_sentence(call, thing, sentence):
     with pytest.raises(TypeError, match=f"^{call} takes a tensor; it got .*{sentence}"):
         CALLS[call](thing)
+
+
+def test_numbers_that_python_refuses_to_print_get_a_sentence():
+    huge = 10**5000
+    with pytest.raises(ValueError, match="out of range: its size is 2, so use 0 to 1"):
+        address(ONES, -huge, 0)
+    with pytest.raises(TypeError, match="facts takes a tensor; it got int"):
+        facts(huge)
+    assert "more elements than an int64 can count" in str(why_no_view(ONES, -huge))

@@ -92,6 +92,27 @@ def test_what_has_no_picture_keeps_a_sentence(word):
     assert f"odd: {shown.grids[0].refusal}" in str(shown)
 
 
+def test_a_storage_resized_under_its_tensor_is_told_and_not_read():
+    x = torch.zeros(3, 4)
+    turned = x.t()
+    x.untyped_storage().resize_(20)
+    shown = scene([turned], ["t"])
+    assert "lead to element 11, and its storage was resized to 5" in shown.grids[0].refusal
+
+
+def test_a_mode_neither_sees_nor_hinders_the_reading():
+    from torch._subclasses import FakeTensorMode
+
+    x = torch.arange(3)
+    with FakeTensorMode():
+        assert scene([x], ["x"]).grids[0].values == ("0", "1", "2")
+
+
+def test_values_that_torch_cannot_read_are_left_out():
+    pairs = torch.zeros(2, dtype=torch.uint8).view(torch.float4_e2m1fn_x2)  # no kernel turns it into numbers
+    assert scene([pairs], ["p"]).grids[0].values == ("?", "?")
+
+
 def test_fake_tensors_are_told():
     from torch._subclasses import FakeTensorMode
 
@@ -110,6 +131,8 @@ def test_fake_tensors_are_told():
         ([torch.zeros(1)], ["x", "y"], ValueError, "1 tensors and 2 names"),
         ([torch.zeros(1)], "x", TypeError, "names is a list"),
         ([torch.zeros(1)], [3], TypeError, "names is a list"),
+        ([torch.zeros(1)], 3, TypeError, "names is a list"),
+        ([torch.zeros(1)], (name for name in "x"), TypeError, "names is a list"),
         ([torch.zeros(1)], ["x" * 99], ValueError, "characters"),
         ([torch.zeros(1)], ["a\nb"], ValueError, "one line"),
     ],

@@ -8,6 +8,7 @@ from dataclasses import asdict
 
 from .doctor import Check, Report
 from .facts import Driver, Machine, gib
+from .running import clean
 
 
 def render(report: Report) -> str:
@@ -22,7 +23,8 @@ def render(report: Report) -> str:
         ("can the GPU be used?", _aligned(path)),
         ("verdict", [report.verdict, *_to_do(report)]),
     ]
-    return "\n\n".join("\n".join([title, *(f"  {line}" for line in lines)]) for title, lines in blocks)
+    # An environment variable or a version may hold anything: a terminal would obey its control characters.
+    return clean("\n\n".join("\n".join([title, *(f"  {line}" for line in lines)]) for title, lines in blocks))
 
 
 def as_json(report: Report) -> str:

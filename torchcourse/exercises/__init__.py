@@ -5,12 +5,17 @@ answer: it shows one of four states, and why.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from html import escape
-from typing import Any
+from traceback import extract_tb
+from typing import Any, ParamSpec
 
-__all__ = ["STATES", "Raised", "Verdict", "almost", "check", "not_yet", "right", "wrong"]
+__all__ = ["STATES", "Raised", "Verdict", "almost", "check", "not_yet", "rebuild", "right", "wrong"]
+
+P = ParamSpec("P")
+
+LONGEST = 600  # characters of a reason: a wrong answer may have a million elements
 
 # state -> (glyph, colour of the line): never told by the colour alone
 STATES = {
@@ -74,7 +79,7 @@ def check(judge: Callable[..., Iterable[Verdict]]) -> Callable[..., Verdict]:
         if not callable(answer):
             return not_yet(f"hand over the function itself, without calling it; got {type(answer).__name__}.")
         try:
-            return next(iter(judge(_Answer(answer))))
+            return _short(next(iter(judge(_Answer(answer)))))
         except _Unanswered:
             return not_yet(
                 "your function still returns `...`. Write your line there, then run both cells again."
@@ -83,8 +88,35 @@ def check(judge: Callable[..., Iterable[Verdict]]) -> Callable[..., Verdict]:
             return wrong(
                 f"your function raised {type(raised.error).__name__}: {_first_line(raised.error)} ({raised.call})"
             )
+        except (
+            Exception
+        ) as error:  # a sparse or a meta tensor, a faulty __eq__, an argument emptied in place …
+            return wrong(
+                "what your function returns, or leaves of its arguments, can't be compared with PyTorch's: "
+                f"{_first_line(error)}"
+            )
 
     return checked
+
+
+def rebuild(compare: Callable[P, Verdict]) -> Callable[P, Verdict]:
+    """Make a comparison of rebuilt code answer with a verdict where that code raises, and say where."""
+
+    @wraps(compare)
+    def compared(*parts: P.args, **settings: P.kwargs) -> Verdict:
+        try:
+            return _short(compare(*parts, **settings))
+        except Exception as error:
+            last = extract_tb(error.__traceback__)[-1]
+            what = f"{type(error).__name__}: {_first_line(error)}"
+            return wrong(f"your code can't be followed: {what} (in {last.name}, line {last.lineno})")
+
+    return compared
+
+
+def _short(verdict: Verdict) -> Verdict:
+    cut = verdict.why[:LONGEST] + " …"
+    return verdict if len(verdict.why) <= LONGEST else replace(verdict, why=cut)
 
 
 class _Unanswered(Exception):

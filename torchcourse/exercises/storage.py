@@ -1,6 +1,7 @@
 """Checks of chapter 01. Each takes the learner's function and compares it with PyTorch itself."""
 
 from collections.abc import Iterator
+from math import isclose
 from typing import Any
 
 import numpy as np
@@ -149,6 +150,9 @@ def normalise(answer: Any) -> Iterator[Verdict]:
         if given.dtype != torch.float32:
             yield almost(f"the result is {given.dtype}; a model's weights are float32.")
             return
+        if given.shape != array.shape:
+            yield wrong(f"the result has shape {tuple(given.shape)}; the array has {array.shape}.")
+            return
         true = torch.tensor((before - before.mean()) / before.std(), dtype=torch.float32)
         unbiased = torch.tensor((before - before.mean()) / before.std(ddof=1), dtype=torch.float32)
         if not any(torch.allclose(given, t, atol=1e-5) for t in (true, unbiased)):
@@ -170,15 +174,13 @@ def mse(answer: Any) -> Iterator[Verdict]:
         if not isinstance(given, Tensor) or given.dim():
             yield not_yet(f"return a tensor without dimensions; got {_what(given)}.")
             return
+        told = f"every prediction is off by 1, so the error is 1; you say {given.item():g}."
         broadcast = (target[:, None] + 1 - target).pow(2).mean()
-        if n > 1 and torch.isclose(given, broadcast) and not torch.isclose(given, torch.tensor(1.0)):
-            yield wrong(
-                f"every prediction is off by 1, so the error is 1; you say {given.item():g}. "
-                f"({n}, 1) − ({n},) is ({n}, {n}): all pairs."
-            )
+        if n > 1 and isclose(given.item(), broadcast.item(), rel_tol=1e-5):
+            yield wrong(f"{told} ({n}, 1) − ({n},) is ({n}, {n}): all pairs.")
             return
-        if not torch.isclose(given, torch.tensor(1.0)):
-            yield wrong(f"every prediction is off by 1, so the error is 1; you say {given.item():g}.")
+        if not isclose(given.item(), 1.0, rel_tol=1e-5):
+            yield wrong(told)
             return
     yield from _mse_of_wrong_shapes(answer)
 

@@ -8,11 +8,12 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchcourse.exercises import Verdict, right, wrong
+from torchcourse.exercises import Verdict, rebuild, right, wrong
 
 __all__ = ["compare_strided"]
 
 
+@rebuild
 def compare_strided(
     strided: Any, swap: Any, cut: Any, expand: Any, view: Any, rng: Random, programs: int = 200
 ) -> Verdict:

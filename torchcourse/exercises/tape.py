@@ -6,13 +6,14 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchcourse.exercises import Verdict, right, wrong
+from torchcourse.exercises import Verdict, rebuild, right, wrong
 
 __all__ = ["compare_tape"]
 
 SHAPES = [(), (3,), (2, 1), (2, 3), (1, 3)]
 
 
+@rebuild
 def compare_tape(tape: Any, run_backward: Any, rng: Random, programs: int = 100) -> Verdict:
     """Run random expressions of +, *, exp and sums on the rebuilt engine and on torch.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import torch
 
 from ._strided import check_strided, looking, no_data
+from .facts import facts
 
 MOST_DIMENSIONS = 4
 
@@ -57,8 +58,8 @@ def _joined(parts: list[Region]) -> Region:
 
 
 @looking
-def why_not_shown(tensor: torch.Tensor) -> str:
-    """A sentence where the tensor has no strided memory to draw, else ""."""
+def why_no_memory(tensor: torch.Tensor) -> str:
+    """A sentence where the tensor has no strided memory that can be read, else ""."""
     try:
         check_strided(tensor, "explore")
     except ValueError as error:
@@ -67,6 +68,18 @@ def why_not_shown(tensor: torch.Tensor) -> str:
         return f"a {kind} tensor has a size and strides, but no memory to show."
     if tensor.is_quantized:
         return "a quantised tensor's elements are integers behind a scale; show those: t.int_repr()."
+    if not (known := facts(tensor)).in_bounds:
+        return (
+            f"its strides lead to element {known.last_touched:,}, and its storage was resized to "
+            f"{known.storage_elements:,}; reading there would crash."
+        )
+    return ""
+
+
+def why_not_shown(tensor: torch.Tensor) -> str:
+    """A sentence where there is no picture of the tensor, else ""."""
+    if why := why_no_memory(tensor):
+        return why
     if tensor.dim() > MOST_DIMENSIONS:
         return (
             f"{tensor.dim()} dimensions are more than the {MOST_DIMENSIONS} that a picture holds; "
@@ -92,7 +105,8 @@ def values_at(
         return ()
     storage = tensor.untyped_storage()
     width = tensor.element_size() if dtype is None else dtype.itemsize
-    with torch.no_grad():
+    # What reads the bytes is not the learner's code: a FakeTensorMode or a counter must not see it.
+    with torch.no_grad(), torch._C._DisableTorchDispatch():
         memory = torch.empty(0, dtype=torch.uint8, device=tensor.device)
         memory.set_(storage, 0, (storage.nbytes(),), (1,))
         places = torch.tensor(starts, device=tensor.device)[:, None] + torch.arange(
@@ -119,10 +133,10 @@ def values_over(
 
 
 def _plain(values: torch.Tensor) -> list[object]:
-    """Python numbers; small floating types (bfloat16, float8) by way of float32."""
-    if values.is_floating_point() and values.dtype.itemsize < 4:
-        values = values.to(torch.float32)
+    """Python numbers; small floating types (bfloat16, float8) by way of float32. "?" where torch has none."""
     try:
+        if values.is_floating_point() and values.dtype.itemsize < 4:
+            values = values.to(torch.float32)
         return list(values.tolist())
     except (RuntimeError, TypeError, NotImplementedError):
         return ["?"] * len(values)

@@ -1,5 +1,6 @@
 """What every function of this chapter asks first: is this a tensor with strides into a storage?"""
 
+import reprlib
 from collections.abc import Callable
 from functools import wraps
 from operator import index
@@ -61,6 +62,14 @@ def integer(entry: Any) -> int | None:
         return None
 
 
+def brief(thing: object) -> str:
+    """The beginning of a repr, or "…" where there is none: an integer of 5,000 digits, a faulty `__repr__`."""
+    try:
+        return reprlib.repr(thing)[:40]
+    except Exception:
+        return "…"
+
+
 def _why_not_strided(tensor: torch.Tensor) -> str:
     name = type(tensor).__name__
     if is_lazy(tensor):
@@ -103,5 +112,5 @@ def _kind(thing: object) -> str:
     if isinstance(thing, torch.UntypedStorage | torch.TypedStorage):
         return "a storage. A storage has no size or stride; ask about a tensor over it."
     if isinstance(thing, list | tuple | int | float | complex):
-        return f"{kind} {thing!r:.40}. torch.tensor(…) makes a tensor of it."
+        return f"{kind} {brief(thing)}. torch.tensor(…) makes a tensor of it."
     return f"{kind!r}. Ask about a tensor in it."

@@ -16,6 +16,9 @@ from typing import Any
 
 import torch
 
+from ._memory import why_no_memory
+from ._strided import looking
+
 LONGEST = 200  # characters
 MOST_STEPS = 20
 LARGEST = 10**12  # of any number in the text
@@ -54,11 +57,21 @@ def apply_chain(tensor: torch.Tensor, text: str) -> torch.Tensor:
 
     text: `.method(…)`, `.T` and `[…]` in any order; arguments are integers, slices, None, `...`,
     tuples or lists of them, True and False, dtypes and memory formats (`torch.int32`). Raises ChainError for
-    anything else, for PyTorch's own refusal (with its telling line), and for more than 64 MiB of
-    copies. Changes nothing in `tensor`.
+    anything else, for a tensor without memory (sparse, meta …), for PyTorch's own refusal (with its
+    telling line), and for more than 64 MiB of copies. Changes nothing in `tensor`.
     """
     steps = parse_chain(text)
-    stand_in = _stand_in(tensor)
+    if why := why_no_memory(tensor):
+        raise ChainError(f"This tensor takes no chain: {why}")
+    _check_copies(steps, _stand_in(tensor))
+    for step in steps:
+        tensor = _applied(step, tensor)
+    return tensor
+
+
+@looking
+def _check_copies(steps: tuple[Step, ...], stand_in: torch.Tensor) -> None:
+    """Raise ChainError where a step is refused, or where the copies would be too large."""
     new_bytes = 0
     for step in steps:
         result = _applied(step, stand_in)
@@ -70,9 +83,6 @@ def apply_chain(tensor: torch.Tensor, text: str) -> torch.Tensor:
                 f"this box copies at most {MOST_NEW_BYTES:,}. Take a smaller part first."
             )
         stand_in = result
-    for step in steps:
-        tensor = _applied(step, tensor)
-    return tensor
 
 
 def parse_chain(text: str) -> tuple[Step, ...]:
@@ -168,6 +178,8 @@ def _literal(node: ast.AST) -> Any:
         return -_literal(node.operand)
     if isinstance(node, ast.Tuple | ast.List):
         parts = [_literal(part) for part in node.elts]
+        if any(isinstance(part, bool) for part in parts):
+            raise ChainError("Write the numbers of a mask's True entries instead, such as [[0, 2]].")
         return tuple(parts) if isinstance(node, ast.Tuple) else parts
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "torch":
         found = getattr(torch, node.attr, None) if not node.attr.startswith("_") else None
@@ -190,6 +202,7 @@ def _small(value: Any) -> Any:
     return value
 
 
+@looking
 def _stand_in(tensor: torch.Tensor) -> torch.Tensor:
     """A meta tensor with the same size, strides, offset and storage size, and no memory."""
     storage = torch.UntypedStorage(tensor.untyped_storage().nbytes(), device="meta")

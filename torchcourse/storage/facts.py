@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import torch
 
 from ._lattice import reached, spread
-from ._strided import check_strided, integer, looking, no_data
+from ._strided import brief, check_strided, integer, looking, no_data
 from ._twin import twin
 
 # `Facts.touched` lists at most this many elements.
@@ -120,7 +120,7 @@ def address(tensor: torch.Tensor, *index: int) -> int:
         plural = "" if tensor.dim() == 1 else "s"
         raise ValueError(
             f"address: a tensor of size {tuple(tensor.size())} takes {tensor.dim()} number{plural} "
-            f"as index; it got {len(chosen)}: {chosen}."
+            f"as index; it got {len(chosen)}: {brief(chosen)}."
         )
     for d, (i, n) in enumerate(zip(chosen, tensor.size(), strict=True)):
         if not -n <= i < n:
@@ -131,8 +131,12 @@ def address(tensor: torch.Tensor, *index: int) -> int:
 
 def _out_of_range(d: int, i: int, n: int) -> str:
     if n == 0:
-        return f"address: index {i} in dimension {d} is out of range: its size is 0, so it has no index."
-    return f"address: index {i} in dimension {d} is out of range: its size is {n}, so use 0 to {n - 1}."
+        return (
+            f"address: index {brief(i)} in dimension {d} is out of range: its size is 0, so it has no index."
+        )
+    return (
+        f"address: index {brief(i)} in dimension {d} is out of range: its size is {n}, so use 0 to {n - 1}."
+    )
 
 
 def _integers(index: Sequence[object]) -> tuple[int, ...]:
@@ -143,7 +147,7 @@ def _integer(entry: object) -> int:
     number = integer(entry)
     if number is None:
         kind = type(entry).__name__
-        raise TypeError(f"address takes one integer per dimension; it got {entry!r:.40}, a {kind}.")
+        raise TypeError(f"address takes one integer per dimension; it got {brief(entry)}, a {kind}.")
     return number
 
 

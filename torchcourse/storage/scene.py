@@ -17,7 +17,7 @@ from . import _words
 from ._fold import elements_shown, fold
 from ._memory import Region, element_text, regions, values_at, values_over, why_not_shown
 from ._scene_parts import Grid, Scene, Strip
-from ._strided import looking
+from ._strided import brief, looking
 
 __all__ = ["Grid", "Scene", "Strip", "scene"]
 
@@ -54,12 +54,20 @@ def _check(tensors: Sequence[torch.Tensor], names: Sequence[str]) -> None:
         raise ValueError("explore needs at least one tensor: explore(x).")
     if len(tensors) > MOST_TENSORS:
         raise ValueError(f"explore shows at most {MOST_TENSORS} tensors at a time; it got {len(tensors)}.")
-    if isinstance(names, str) or not all(isinstance(name, str) and name.strip() for name in names):
-        raise TypeError(f'names is a list with a word for each tensor, such as ["x", "y"]; got {names!r}.')
+    if not _words_in(names):
+        raise TypeError(
+            f'names is a list with a word for each tensor, such as ["x", "y"]; got {brief(names)}.'
+        )
     if len(names) != len(tensors):
         raise ValueError(f"explore got {len(tensors)} tensors and {len(names)} names: give one name each.")
     if any(len(name) > LONGEST_NAME or "`" in name or not name.isprintable() for name in names):
         raise ValueError(f"explore: a name is one line of at most {LONGEST_NAME} characters, no backticks.")
+
+
+def _words_in(names: object) -> bool:
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        return False
+    return all(isinstance(name, str) and name.strip() for name in names)
 
 
 def _kind(thing: object) -> str:

@@ -12,7 +12,7 @@ from operator import mul
 
 import torch
 
-from ._strided import check_strided, integer, looking
+from ._strided import brief, check_strided, integer, looking
 
 Pair = tuple[int, int]
 
@@ -73,7 +73,7 @@ def _integer(entry: object) -> int:
     if number is None:
         kind = type(entry).__name__
         raise TypeError(
-            f"why_no_view takes a shape of integers, such as (2, 6); it got {entry!r:.40}, a {kind}."
+            f"why_no_view takes a shape of integers, such as (2, 6); it got {brief(entry)}, a {kind}."
         )
     return number
 
@@ -81,6 +81,10 @@ def _integer(entry: object) -> int:
 def _no_arrangement(shape: tuple[int, ...], numel: int) -> str:
     """Why not even a copy could have this shape, or "". Mirrors `infer_size_impl`."""
     given = _product(shape)
+    if not all(-MOST_ELEMENTS <= n <= MOST_ELEMENTS for n in shape):
+        return (
+            f"view({brief(shape)}) asks for more elements than an int64 can count; the tensor has {numel:,}."
+        )
     if bad := [n for n in shape if n < -1]:
         return f"view({shape}): a size can't be {bad[0]}. Only -1 is allowed, once: it stands for the rest."
     if shape.count(-1) > 1:

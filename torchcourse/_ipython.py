@@ -1,0 +1,36 @@
+"""What importing torchcourse does in IPython: `%%xray`, and results that show themselves as views.
+
+Imports neither PyTorch nor a widget; IPython's own look-ups do when they need one.
+"""
+
+from collections.abc import Callable
+from importlib import import_module
+from typing import Any
+
+from ._magic import register_magic, running_shell
+
+# A result's class -> the module whose `view(result)` shows it.
+_VIEWS = {
+    ("torchcourse.layers.seen", "Seen"): "torchcourse.widgets.xray",
+    ("torchcourse.layers.events", "Trace"): "torchcourse.widgets.xray",
+    ("torchcourse.layers.compare", "Comparison"): "torchcourse.widgets.xray",
+}
+
+
+def register(shell: Any = None) -> bool:
+    """Tell the running IPython, silently, any number of times. False: there is none."""
+    shell = shell or running_shell()
+    if shell is None:
+        return False
+    register_magic(shell)
+    formatter = shell.display_formatter.mimebundle_formatter
+    for (module, name), shows in _VIEWS.items():
+        formatter.for_type_by_name(module, name, _shower(shows))
+    return True
+
+
+def _shower(module: str) -> Callable[..., Any]:
+    def show(result: Any, include: Any = None, exclude: Any = None) -> Any:
+        return import_module(module).view(result)._repr_mimebundle_(include=include, exclude=exclude)
+
+    return show

@@ -1,0 +1,40 @@
+"""The walk over `next_functions`: breadth first, iterative, each node once."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from .data import Edge
+
+
+class Walk:
+    """Nodes in the order of their first visit, and the edges between them.
+
+    A C++ node's Python object lives only while somebody holds it, and its identity with it; so the walk
+    holds all nodes until it is let go.
+    """
+
+    def __init__(self, starts: Iterable[Any]) -> None:
+        self.nodes: list[Any] = []
+        self.ids: dict[Any, int] = {}
+        self.edges: list[Edge] = []
+        for node in starts:
+            self._meet(node)
+        self._go()
+
+    def _meet(self, node: Any) -> int:
+        known = self.ids.get(node)
+        if known is None:
+            known = self.ids[node] = len(self.nodes)
+            self.nodes.append(node)
+        return known
+
+    def _go(self) -> None:
+        nodes, ids, edges = self.nodes, self.ids, self.edges
+        for source, node in enumerate(nodes):  # the list grows while it is read: that is the queue
+            for slot, (after, output) in enumerate(node.next_functions):
+                if after is None:
+                    continue
+                target = ids.get(after)
+                if target is None:
+                    target = self._meet(after)
+                edges.append(Edge(source, target, slot, output))
