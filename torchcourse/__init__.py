@@ -22,7 +22,7 @@ _NAMES = {
     "warns": "teaching",
     "predict": "teaching",
     "explore": "widgets",
-    "step_backward": "widgets.step_backward",
+    "step_backward": "widgets",
     "figure_style": "graphs.figures",
     "xray": "layers",
 }

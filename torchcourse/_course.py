@@ -82,11 +82,36 @@ LESSONS = (
         ),
         minutes=60,
     ),
+    Lesson(
+        "02_autograd",
+        "autograd",
+        "Autograd",
+        '`.grad` is `None`; `.grad` is twice too big; "modified by an inplace operation".',
+        (
+            "say which nodes a line records, and what each of them saves",
+            "follow the engine through a graph, and compute a gradient as it does",
+            "explain a missing and a doubled `.grad`, and place `zero_grad()`",
+            "name the ways out of the graph, and which of them are silent",
+        ),
+        minutes=60,
+    ),
+    Lesson(
+        "02b_autograd_in_depth",
+        "autograd",
+        "Autograd in depth",
+        "One in-place line works after `sin`, and breaks backward after `exp`.",
+        (
+            "decide whether an in-place write breaks a backward",
+            "explain a second backward, and use `create_graph`",
+            "write a node of your own, and check its gradient",
+            "choose the right hook, and find the first NaN",
+        ),
+        minutes=60,
+    ),
 )
 
 # The chapters to come, so that the index tells the whole plan.
 PLANNED = (
-    ("02", "Autograd", '`.grad` is `None`; `.grad` is twice too big; "modified by an inplace operation".'),
     (
         "03",
         "Devices",
