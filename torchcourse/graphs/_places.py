@@ -9,7 +9,7 @@ from typing import Any
 
 import graphviz
 
-from .svg import NoGraphviz, _muted, _one_at_a_time
+from .svg import run_graphviz
 
 PX = 72  # an inch of Graphviz is 72 points, and a point is a px here
 MARGIN = 8  # around the picture: room for a ring
@@ -53,7 +53,7 @@ def lay_out(
     """
     if not sizes:
         return Layout(0, 0, (), ())
-    found = json.loads(_run(_dot(sizes, pairs, level, direction, gap, spine)))
+    found = json.loads(run_graphviz(_dot(sizes, pairs, level, direction, gap, spine), "json0"))
     _, _, right, top = (float(number) for number in found["bb"].split(","))
     spots = [
         (round(x - w / 2) + MARGIN, round(top - y - h / 2) + MARGIN)
@@ -94,30 +94,6 @@ def _dot(
             same.node(f"b{k}")
         graph.subgraph(same)
     return str(graph.source)
-
-
-def _run(source: str) -> str:
-    """Graphviz's own JSON, in this process where pygraphviz is there, else from the `dot` program."""
-    try:
-        from pygraphviz import AGraph
-    except ImportError:
-        return _run_program(source)
-    with _one_at_a_time, _muted():
-        picture = AGraph(string=source)
-        try:
-            return bytes(picture.draw(format="json0", prog="dot")).decode()
-        finally:
-            picture.close()
-
-
-def _run_program(source: str) -> str:
-    try:
-        return str(graphviz.Source(source).pipe(format="json0", encoding="utf-8", quiet=True))
-    except graphviz.ExecutableNotFound:
-        raise NoGraphviz(
-            "Graphviz is not here, so nothing can be laid out. Run `pip install pygraphviz` (its wheels carry "
-            "Graphviz) or install the dot program."
-        ) from None
 
 
 def _centres(found: dict[str, Any], count: int) -> list[Point]:

@@ -36,26 +36,27 @@ def svg(graph: Graph | Folded) -> str:
         graph = fold(graph)
     elif isinstance(graph, Folded) and len(graph.boxes) > MOST:
         graph = fold(graph.graph)
-    return _named(_draw(write(graph, MOST_EDGES)), graph)
+    return _named(run_graphviz(write(graph, MOST_EDGES), "svg"), graph)
 
 
-def _draw(text: str) -> str:
+def run_graphviz(text: str, form: str) -> str:
+    """What Graphviz makes of DOT: in this process where pygraphviz is there, else by the `dot` program."""
     try:
         from pygraphviz import AGraph
     except ImportError:
-        return _draw_with_program(text)
+        return _run_program(text, form)
     engine = "neato" if "layout=neato" in text else "dot"
     with _one_at_a_time, _muted():
         picture = AGraph(string=text)
         try:
-            return bytes(picture.draw(format="svg", prog=engine)).decode()
+            return bytes(picture.draw(format=form, prog=engine)).decode()
         finally:
             picture.close()
 
 
-def _draw_with_program(text: str) -> str:
+def _run_program(text: str, form: str) -> str:
     try:
-        return str(graphviz.Source(text).pipe(format="svg", encoding="utf-8", quiet=True))
+        return str(graphviz.Source(text).pipe(format=form, encoding="utf-8", quiet=True))
     except graphviz.ExecutableNotFound:
         raise NoGraphviz(
             "Graphviz is not here, so nothing can be drawn. Run `pip install pygraphviz` (its wheels carry "
