@@ -173,7 +173,7 @@ def pytest(*words):
 
 COMMANDS = {
     "lab": lab,
-    "test": lambda words: pytest(*words),
+    "test": lambda words: pytest("-n", "logical", "--maxprocesses", "4", "--no-loadscope-reorder", *words),
     "test-cuda": lambda words: pytest("tests/notebooks", "--cuda", "-k", "nbval", *words),
     "bench": lambda words: pytest("tests/benchmarks", "-s", *words),
     "write": lambda words: call(set_up("test"), "-m", "tests.notebooks.write", *words),

@@ -21,3 +21,25 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     if len(chosen) < len(items):
         config.hook.pytest_deselected(items=[item for item in items if item not in chosen])
         items[:] = chosen
+
+
+@pytest.hookimpl(optionalhook=True)  # pytest-xdist calls it, where it is installed
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
+    """Hands tests to the processes one by one, in their order, and keeps together what `_together` says."""
+    from xdist.scheduler import LoadScopeScheduling
+
+    class Scheduling(LoadScopeScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return _together(nodeid)
+
+    return Scheduling(config, log)
+
+
+def _together(nodeid: str) -> str:
+    """What must run in one process: the lanes that share a notebook's kernel, and tests on one open page."""
+    file, _, test = nodeid.partition("::")
+    name, _, parameter = test.partition("[")
+    if name in ("test_rerun", "test_state", "test_budget"):
+        return f"{file} {parameter}"
+    shares_a_page = "tests/browser/" in file and not parameter or file.endswith("test_lane.py")
+    return file if shares_a_page or file.endswith("test_live.py") else nodeid

@@ -17,6 +17,10 @@ RUN = ROOT / "run.py"
 WINDOWS = os.name == "nt"
 
 
+# As many processes as there are cores, four at most; tests that share a kernel or a page stay together.
+IN_PROCESSES = ("-n", "logical", "--maxprocesses", "4", "--no-loadscope-reorder")
+
+
 class Machine:
     """A checkout whose run.py starts nothing: every command is written down and answered from a list."""
 
@@ -159,8 +163,8 @@ def test_source_and_reset(machine):
 @pytest.mark.parametrize(
     ("words", "started"),
     [
-        (["test", "-x"], ["-m", "pytest", "-x"]),
-        (["test", "-x", "--slow"], ["-m", "pytest", "-x", "--slow"]),
+        (["test", "-x"], ["-m", "pytest", *IN_PROCESSES, "-x"]),
+        (["test", "-x", "--slow"], ["-m", "pytest", *IN_PROCESSES, "-x", "--slow"]),
         (["test-cuda"], ["-m", "pytest", "tests/notebooks", "--cuda", "-k", "nbval"]),
         (["bench"], ["-m", "pytest", "tests/benchmarks", "-s"]),
         (["write", "index"], ["-m", "tests.notebooks.write", "index"]),

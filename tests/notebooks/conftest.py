@@ -9,15 +9,16 @@ import pytest
 from . import claims, files, live, nbval_lane
 from .compare import comparing
 
-# What the lanes saw, for the summary: notebook -> Live, notebook -> nbval's report.
+# The notebooks that ran in a live kernel of this process.
 _live = pytest.StashKey[dict[Path, live.Live]]()
-_nbval = pytest.StashKey[dict[str, nbval_lane.Report]]()
+# What the lanes measured, for the summary. It travels with a test's report, since tests may run in several processes.
+BUDGET, COMPARED = "budget", "nbval"
 
 _PROBE_GPU = "import torch; print(torch.ones(2, device='cuda').sum().item())"
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.stash[_live], config.stash[_nbval] = {}, {}
+    config.stash[_live] = {}
     config.addinivalue_line("markers", "cuda_lane: runs with --cuda, on the CUDA kernel")
 
 
@@ -65,42 +66,49 @@ def claims_file(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.fixture
-def lived(request: pytest.FixtureRequest, notebook: Path) -> live.Live:
+def lived(request: pytest.FixtureRequest, record_property, notebook: Path) -> live.Live:
     """What happened to the notebook in its live kernel; the first of the three lanes runs it."""
     seen = request.config.stash[_live]
     if notebook not in seen:
-        seen[notebook] = live.run(notebook)
+        told = seen[notebook] = live.run(notebook)
+        record_property(BUDGET, [notebook.stem, told.cells, told.runs, told.seconds, told.peak, told.mark()])
     return seen[notebook]
 
 
 @pytest.fixture
-def nbval_run(request: pytest.FixtureRequest, notebook: Path):
+def nbval_run(record_property, notebook: Path):
     """Runs the notebook through nbval on a kernel, and remembers the report for the summary."""
 
     def run(kernel: str) -> nbval_lane.Report:
         report = nbval_lane.run(notebook, kernel, compare=comparing()[0])
-        request.config.stash[_nbval][f"{notebook.stem} on {kernel}"] = report
+        record_property(COMPARED, [report.compared, report.cells])
         return report
 
     return run
 
 
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
-    reports = config.stash[_nbval]
-    if reports:
-        compared, cells = (sum(getattr(r, what) for r in reports.values()) for what in ("compared", "cells"))
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    if compared := _told(terminalreporter, COMPARED):
+        same, cells = map(sum, zip(*compared, strict=True))
         terminalreporter.section("notebooks under nbval")
-        terminalreporter.write_line(f"{comparing()[1]}: {compared} of {cells} cells compared")
-    if seen := config.stash[_live]:
+        terminalreporter.write_line(f"{comparing()[1]}: {same} of {cells} cells compared")
+    if budgets := _told(terminalreporter, BUDGET):
         terminalreporter.section("budgets of the notebooks (one pass; peak of all passes)")
-        for line in _table(seen):
+        for line in _table(sorted(budgets)):
             terminalreporter.write_line(line)
 
 
-def _table(seen: dict[Path, live.Live]) -> list[str]:
-    width = max(len(path.stem) for path in seen)
+def _told(terminalreporter: pytest.TerminalReporter, what: str) -> list[list]:
+    """What the tests recorded under this name, each of them once."""
+    reports = [report for kind in ("passed", "failed") for report in terminalreporter.getreports(kind)]
+    calls = [report for report in reports if report.when == "call"]
+    return [value for report in calls for name, value in report.user_properties if name == what]
+
+
+def _table(budgets: list[list]) -> list[str]:
+    width = max(len(stem) for stem, *_ in budgets)
     lines = [f"{'notebook':<{width}}  cells  runs  seconds  peak MB"]
-    for path, told in sorted(seen.items()):
-        figures = f"{told.cells:>5}  {told.runs:>4}  {told.seconds:>7.1f}  {told.peak / 1e6:>7.0f}"
-        lines.append(f"{path.stem:<{width}}  {figures}  {told.mark()}".rstrip())
+    for stem, cells, runs, seconds, peak, mark in budgets:
+        figures = f"{cells:>5}  {runs:>4}  {seconds:>7.1f}  {peak / 1e6:>7.0f}"
+        lines.append(f"{stem:<{width}}  {figures}  {mark}".rstrip())
     return lines

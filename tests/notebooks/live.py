@@ -19,7 +19,7 @@ from .normalise import WIDGET_VIEW, clean
 
 MAX_PEAK, MARKED_PEAK = 2**30, 500 * 10**6  # bytes: what Binder gives; what leaves room for a second notebook
 SECONDS = 8  # of computing in one pass; marked, never a reason to fail: machines differ
-SEEDS = (1, 2, 3)
+SEEDS = (1, 2)
 
 
 @dataclass
@@ -45,10 +45,9 @@ class Live:
 
 def orders(count: int) -> dict[str, list[int]]:
     """The passes after the first: their names, and the cells in the order in which they run."""
-    in_order = list(range(count))
-    passes = {"twice in a row": [i for i in in_order for _ in range(2)], "backwards": in_order[::-1]}
+    passes = {"backwards, each twice": [i for i in reversed(range(count)) for _ in range(2)]}
     for seed in SEEDS:
-        passes[f"random order {seed}"] = random.Random(seed).sample(in_order, count)
+        passes[f"random order {seed}"] = random.Random(seed).sample(range(count), count)
     return passes
 
 
