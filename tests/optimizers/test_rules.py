@@ -33,7 +33,7 @@ SETTINGS = {
         optional={"initial_accumulator_value": st.floats(0, 1)},
     ),
     torch.optim.RMSprop: st.fixed_dictionaries(
-        {"lr": rates, "alpha": st.floats(0, 0.999), "weight_decay": decays},
+        {"lr": rates, "alpha": st.floats(0.5, 0.999), "weight_decay": decays},
         optional={"momentum": st.sampled_from([0.5, 0.9]), "centered": st.booleans()},
     ),
 }
@@ -69,10 +69,17 @@ def test_equal_to_the_last_bit(optimizer, data):
     assert {update.difference for update in done.steps} == {0.0}
 
 
-@given(st.floats(0.01, 0.3), st.sampled_from([0.5, 0.9]), decays)
+@given(st.floats(0.01, 0.3), st.sampled_from([0.5, 0.9]), decays, st.booleans())
 @settings(deadline=None, max_examples=40)
-def test_nesterov(lr, momentum, weight_decay):
-    chosen = {"lr": lr, "momentum": momentum, "weight_decay": weight_decay, "nesterov": True}
+def test_nesterov(lr, momentum, weight_decay, foreach):
+    """Also where torch writes into .grad: the recorded gradient is the loss's."""
+    chosen = {
+        "lr": lr,
+        "momentum": momentum,
+        "weight_decay": weight_decay,
+        "nesterov": True,
+        "foreach": foreach,
+    }
     done = record(torch.optim.SGD, start(0, torch.float64), problem, 6, **chosen)
     assert {update.difference for update in done.steps} == {0.0}
 

@@ -47,11 +47,15 @@ def record(
             return Record(optimizer_class.__name__, tuple(updates), tuple(losses), said)
         torch.autograd.backward(now)
         before = {name: copy.detach().clone() for name, copy in copies.items()}
+        # Copies: SGD with nesterov and foreach, without decay, writes its direction into .grad.
+        gradients = {name: _clone(copy.grad) for name, copy in copies.items()}
         optimizer.step()
         for name, copy in copies.items():
-            terms = rule(before[name], copy.grad, states[name]) if rule and copy.grad is not None else None
+            gradient = gradients[name]
+            terms = rule(before[name], gradient, states[name]) if rule and gradient is not None else None
             states[name] = terms.state if terms else states[name]
-            updates.append(_update(step, name, before[name], copy, terms, optimizer.state[copy]))
+            kept = optimizer.state[copy]
+            updates.append(_update(step, name, before[name], gradient, copy.detach().clone(), terms, kept))
     return Record(optimizer_class.__name__, tuple(updates), tuple(losses), None)
 
 
@@ -68,14 +72,19 @@ def _rule(optimizer: torch.optim.Optimizer) -> Callable[[Tensor, Tensor, State],
 
 
 def _update(
-    step: int, name: str, before: Tensor, copy: Tensor, terms: Terms | None, state: Mapping[str, Any]
+    step: int,
+    name: str,
+    before: Tensor,
+    gradient: Tensor | None,
+    value: Tensor,
+    terms: Terms | None,
+    state: Mapping[str, Any],
 ) -> Update:
-    value = copy.detach().clone()
     return Update(
         step=step,
         parameter=name,
         before=before,
-        gradient=None if copy.grad is None else copy.grad.detach().clone(),
+        gradient=gradient,
         decay=terms.decay if terms else None,
         momentum=_kept(state, MOMENTUM),
         v=_kept(state, SQUARES),
@@ -86,6 +95,10 @@ def _update(
     )
 
 
+def _clone(tensor: Tensor | None) -> Tensor | None:
+    return None if tensor is None else tensor.detach().clone()
+
+
 def _kept(state: Mapping[str, Any], keys: tuple[str, ...]) -> Tensor | None:
     found = [state[key] for key in keys if isinstance(state.get(key), Tensor)]
-    return found[0].detach().clone() if found else None
+    return _clone(found[0]) if found else None
