@@ -1,8 +1,13 @@
 """Options of the whole test suite. The lanes' own fixtures stand beside them."""
 
+import os
 from pathlib import Path
 
 import pytest
+
+# The suite runs in several processes, and each starts kernels. Threads that wait for one another on a busy
+# core spin: a cell of 5 s then took over 180 s.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -41,5 +46,5 @@ def _together(nodeid: str) -> str:
     name, _, parameter = test.partition("[")
     if name in ("test_rerun", "test_state", "test_budget"):
         return f"{file} {parameter}"
-    shares_a_page = "tests/browser/" in file and not parameter or file.endswith("test_lane.py")
-    return file if shares_a_page or file.endswith("test_live.py") else nodeid
+    alone = "tests/browser/test_notebooks.py" in file or "tests/browser/" not in file
+    return nodeid if alone and not file.endswith("test_live.py") else file

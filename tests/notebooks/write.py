@@ -7,6 +7,7 @@ with a cell that raises is left as it was. Exit status: 0 when every notebook is
 """
 
 import argparse
+import os
 import sys
 import time
 from copy import deepcopy
@@ -20,6 +21,8 @@ from . import files
 from .files import NotebookError
 from .kernel import CELL_TIMEOUT, Kernel, running, unforeseen_error
 from .normalise import normalise, source_mark, without_paths
+
+os.environ.setdefault("OMP_NUM_THREADS", "1")  # as the lanes do that compare: see tests/conftest.py
 
 
 def execute(notebook: NotebookNode, path: Path, timeout: int = CELL_TIMEOUT) -> NotebookNode:

@@ -1,0 +1,86 @@
+// Buttons, a scrubber and a counter for a view that has steps. Joined in front of such a view's own script.
+
+const ICONS = {
+  first: "M4 3v10M13 3L6.5 8l6.5 5z",
+  back: "M11.5 3L5 8l6.5 5z",
+  play: "M4.5 2.5L13 8l-8.5 5.5z",
+  pause: "M5.5 3v10M10.5 3v10",
+  on: "M4 3l7.5 5L4 13z",
+  last: "M12 3v10M3 3l6.5 5L3 13z",
+};
+
+function icon(name) {
+  const svg = draw("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", focusable: "false" });
+  svg.append(draw("path", { d: ICONS[name] }));
+  return svg;
+}
+
+/**
+ * The controls, put into the card's tools. `show(t)` draws step t. Gives `go(t)`, `pause()`, `toggle()`, `open(last, t)`,
+ * `t()`, `playing()`.
+ */
+function player(parts, show) {
+  const buttons = {};
+  const bar = make("input", { type: "range", min: "0", step: "1", class: "tc-scrub", tabindex: "-1", "aria-label": "Event", ...OURS });
+  const counter = make("output", { class: "tc-counter" });
+  let t = -1;
+  let last = 0;
+  let timer = 0;
+
+  for (const [name, label, act] of [
+    ["first", "To the start", () => go(0)],
+    ["back", "One event back", () => go(t - 1)],
+    ["play", "Play", () => toggle()],
+    ["on", "One event on", () => go(t + 1)],
+    ["last", "To the last event", () => go(last)],
+  ]) {
+    buttons[name] = make("button", { type: "button", class: `tc-press tc-${name}`, tabindex: "-1", "aria-label": label, title: label, ...OURS }, icon(name));
+    buttons[name].addEventListener("click", () => (name !== "play" && pause(), act(), parts.body.focus({ preventScroll: true })));
+  }
+  const row = make("div", { class: "tc-player" }, make("div", { class: "tc-buttons", role: "group", "aria-label": "Events" }, ...Object.values(buttons)), bar, counter);
+  parts.tools.append(row);
+  bar.addEventListener("input", () => (pause(), go(Number(bar.value))));
+  bar.addEventListener("change", () => parts.body.focus({ preventScroll: true }));
+
+  function go(to) {
+    const next = Math.max(0, Math.min(last, Math.round(to)));
+    if (next === t) return;
+    t = next;
+    bar.value = t;
+    bar.style.setProperty("--tc-part", last ? t / last : 0);
+    bar.setAttribute("aria-valuetext", `${t} of ${last}`);
+    counter.textContent = `${t} / ${last}`;
+    buttons.first.disabled = buttons.back.disabled = t === 0;
+    buttons.on.disabled = buttons.last.disabled = t === last;
+    show(t);
+  }
+  function toggle() {
+    if (timer) return pause();
+    if (t === last) go(0);
+    const stride = Math.max(1, Math.ceil(last / 600)); // a long history plays in about half a minute
+    const pace = Math.max(50, Math.min(900, 30000 / Math.max(last, 1)));
+    timer = setInterval(() => (go(t + stride), t === last && pause()), pace);
+    face("pause", "Pause");
+  }
+  function pause() {
+    clearInterval(timer);
+    timer = 0;
+    face("play", "Play");
+  }
+  function face(name, label) {
+    buttons.play.replaceChildren(icon(name));
+    buttons.play.setAttribute("aria-label", label);
+    buttons.play.title = label;
+    // While it plays, a screen reader would lag behind; it reads the sentence where one stops.
+    parts.view.querySelector(".tc-say").setAttribute("aria-live", name === "pause" ? "off" : "polite");
+  }
+  function open(steps, at) {
+    pause();
+    last = steps;
+    t = -1;
+    bar.max = last;
+    counter.style.minWidth = `${2 * String(last).length + 3}ch`;
+    go(at);
+  }
+  return { go, pause, toggle, open, t: () => t, playing: () => timer !== 0 };
+}
