@@ -27,6 +27,7 @@ HERE = Path(__file__).resolve().parent
 WINDOWS = os.name == "nt"
 PYTHONS = ("3.11", "3.12", "3.13")
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
+EXTRAS, FIRST_PAGE = ("lab", "test", "bench"), "/lab/tree/index.ipynb"  # each extra holds the one before
 TORCH = os.environ.get("TORCHCOURSE_TORCH") or "torch==2.13.*"
 CPU_WHEELS = "https://download.pytorch.org/whl/cpu/"
 # On Windows, Python before 3.13 misreads the path that an editable install leaves, unless it is ASCII.
@@ -129,7 +130,7 @@ def set_up(extra):
     python = home / (("python.exe" if conda else "Scripts/python.exe") if WINDOWS else "bin/python")
     stamp, wanted = home / "torchcourse.stamp", stamp_for(extra)
     before = stamp.read_bytes() if stamp.exists() else None
-    if python.exists() and before in (wanted, stamp_for("test")):
+    if python.exists() and before in [stamp_for(each) for each in EXTRAS[EXTRAS.index(extra) :]]:
         return python
     if sys.platform == "darwin" and platform.machine() == "x86_64" and not conda:
         raise SystemExit("PyTorch has no current wheel for Intel Macs: use conda or Binder, see README.md.")
@@ -160,12 +161,11 @@ def lab(words):
         return 1  # what happened has been said
     root = f"--ServerApp.root_dir={HERE / ('notebooks' if asked.source else 'work')}"
     as_root = ["--allow-root"] if not WINDOWS and os.geteuid() == 0 else []  # as one is in a container
-    rest = ["--LabApp.default_url=/lab/tree/index.ipynb", *as_root, *rest]
-    return become(python, "-m", "jupyterlab", root, *rest)
+    return become(python, "-m", "jupyterlab", root, f"--LabApp.default_url={FIRST_PAGE}", *as_root, *rest)
 
 
-def pytest(*words):
-    code = call(set_up("test"), "-m", "pytest", *words)
+def pytest(*words, extra="test"):
+    code = call(set_up(extra), "-m", "pytest", *words)
     if code == 5:
         print("Not one test was found to run, so nothing is proven: exit code 5.", file=sys.stderr)
     return code
@@ -175,7 +175,7 @@ COMMANDS = {
     "lab": lab,
     "test": lambda words: pytest("-n", "logical", "--maxprocesses", "4", "--no-loadscope-reorder", *words),
     "test-cuda": lambda words: pytest("tests/notebooks", "--cuda", "-k", "nbval", *words),
-    "bench": lambda words: pytest("tests/benchmarks", "-s", *words),
+    "bench": lambda words: pytest("tests/benchmarks", "-s", *words, extra="bench"),
     "write": lambda words: call(set_up("test"), "-m", "tests.notebooks.write", *words),
 }
 

@@ -146,9 +146,11 @@ def test_the_first_lab_sets_up_and_the_second_only_opens(machine):
 def test_lab_serves_after_test_but_not_test_after_lab(machine):
     machine.run.main("lab")
     machine.run.main("test")
-    assert [words[-1] for words in machine.ran("-m", "pip")] == [".[lab]", ".[test]"]
+    machine.run.main("bench")
+    assert [words[-1] for words in machine.ran("-m", "pip")] == [".[lab]", ".[test]", ".[bench]"]
     machine.run.main("lab")
-    assert len(machine.ran("-m", "pip")) == 2
+    machine.run.main("test")
+    assert len(machine.ran("-m", "pip")) == 3
 
 
 def test_source_and_reset(machine):
