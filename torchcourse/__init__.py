@@ -25,6 +25,10 @@ _NAMES = {
     "step_backward": "widgets",
     "figure_style": "graphs.figures",
     "xray": "layers",
+    "timeline": "widgets",
+    "playground": "widgets",
+    "queue": "widgets",
+    "tree": "widgets",
 }
 
 __all__ = ["__version__", *_NAMES]

@@ -14,6 +14,8 @@ _VIEWS = {
     ("torchcourse.layers.seen", "Seen"): "torchcourse.widgets.xray",
     ("torchcourse.layers.events", "Trace"): "torchcourse.widgets.xray",
     ("torchcourse.layers.compare", "Comparison"): "torchcourse.widgets.xray",
+    ("torchcourse.devices.queue.lanes", "Lanes"): "torchcourse.widgets.queue",
+    ("torchcourse.allocator.messages", "OutOfMemoryNumbers"): "torchcourse.widgets.oom",
 }
 
 

@@ -14,7 +14,14 @@ from .page import NotebookPage, opened
 from .visit import SCHEMES
 
 # view -> how the names of its tests begin; a view's tests may stand in a file of their own
-TOUCHED = {"explore": "test_explore_", "step_backward": "test_step_backward_"}
+TOUCHED = {
+    "playground": "test_playground_",
+    "explore": "test_explore_",
+    "step_backward": "test_step_backward_",
+    "queue": "test_queue_",
+    "timeline": "test_timeline_",
+    "tree": "test_tree_",
+}
 
 EXPLORE = """\
 import torch

@@ -11,7 +11,7 @@ from torchcourse.exercises.tape import compare_tape
 
 from .rebuilt import rebuilt, rebuilt_lines
 
-OURS = rebuilt("02b_autograd_in_depth")
+OURS = rebuilt("02c_autograd_in_depth")
 
 
 @settings(max_examples=60, deadline=None)
@@ -53,4 +53,4 @@ def test_a_fault_in_a_rule_is_found():
 
 
 def test_it_stays_short_enough_to_read_in_class():
-    assert 20 < rebuilt_lines("02b_autograd_in_depth") <= 60
+    assert 20 < rebuilt_lines("02c_autograd_in_depth") <= 60

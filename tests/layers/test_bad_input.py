@@ -250,3 +250,11 @@ def test_workers_of_a_data_loader() -> None:
         batches = [batch for (batch,) in loader]
     assert [b.tolist() for b in batches] == [[0.0, 1.0, 2.0], [3.0, 4.0, 5.0]]
     assert modes() == CLEAN and seen.operators is not None
+
+
+def test_inside_vmap_a_number_stays_a_number() -> None:
+    x = torch.ones(3)
+    with xray() as seen:
+        result = torch.func.vmap(lambda v: v * 2)(x)
+    assert torch.equal(result, x * 2) and "aten::mul" in [o.name for o in seen.operators]
+    assert modes() == CLEAN

@@ -73,21 +73,48 @@ class OutOfMemoryNumbers:
     cached: int | None
 
     @property
+    def outside(self) -> int | None:
+        """What this process holds beside PyTorch's memory: the CUDA context, libraries. None: not printed."""
+        if self.this_process is None:
+            return None
+        return max(
+            self.this_process - (self.allocated or 0) - (self.private_pools or 0) - (self.cached or 0), 0
+        )
+
+    @property
+    def rows(self) -> tuple[tuple[str, int, str], ...]:
+        """(name, bytes, what it counts) for each number that the message has, and for those that follow from it."""
+        values = [(name, getattr(self, name.replace(" ", "_")), what) for name, what in _MEANINGS]
+        return tuple((name, value, what) for name, value, what in values if value is not None)
+
+    @property
     def cause(self) -> str:
         """The probable cause, in a sentence."""
         return _cause(self)
 
     def __str__(self) -> str:
-        shown = [
-            f"{name} {format_size(value)}"
-            for name, value in vars(self).items()
-            if value is not None and name != "device"
-        ]
-        return f"{', '.join(shown)}: {self.cause}"
+        lines = [f"{name:13} {format_size(value):>11}  {what}" for name, value, what in self.rows]
+        return "\n".join([*lines, f"Probable cause: {self.cause}"])
+
+
+# name of a number -> what it counts
+_MEANINGS = (
+    ("tried", "the new segment that the driver refused; the tensor itself may be smaller"),
+    ("total", "the card"),
+    ("free", "what the driver had left, after PyTorch had given back what it could"),
+    ("this process", "all that this process holds: PyTorch's memory, CUDA context, libraries"),
+    ("outside", "of this, not PyTorch's: CUDA context and libraries"),
+    ("others", "what other processes hold"),
+    ("allowed", "the limit of set_per_process_memory_fraction"),
+    ("allocated", "blocks in use: memory_allocated()"),
+    ("private pools", "in use in private pools, such as those of CUDA graphs"),
+    ("cached", "reserved and not in use: memory_reserved() - memory_allocated()"),
+)
 
 
 def read_oom_message(text: str) -> OutOfMemoryNumbers:
-    """Take a message of `torch.OutOfMemoryError` apart; ValueError where the text is none."""
+    """Take a message of `torch.OutOfMemoryError` apart, however its lines are broken; ValueError: it is none."""
+    text = " ".join(text.split())
     found = {name: _first(patterns, text) for name, patterns in _NUMBERS.items()}
     reserved, tried = found.pop("reserved"), found.pop("tried")
     if tried is None or "out of memory" not in text:
@@ -121,7 +148,7 @@ def _bytes(number: str, unit: str) -> int:
 def _cause(numbers: OutOfMemoryNumbers) -> str:
     """The first reason that holds, from the one that no setting helps to the one that a setting may cure."""
     tried, total, others = numbers.tried, numbers.total or 0, numbers.others or 0
-    allocated, cached = numbers.allocated or 0, numbers.cached or 0
+    allocated, cached, free = numbers.allocated or 0, numbers.cached or 0, numbers.free or 0
     if total and tried > total:
         return "One request is larger than the card: no setting helps, the tensor must shrink."
     if numbers.allowed is not None and tried + allocated + cached > numbers.allowed:
@@ -130,6 +157,11 @@ def _cause(numbers: OutOfMemoryNumbers) -> str:
         return "More is allocated than the card has: the driver spilled into the main memory, and even that is full."
     if others and tried + allocated + cached <= total and others > total // 10:
         return "Other processes hold the memory that is missing: see nvidia-smi."
-    if cached >= tried:
-        return "Enough is cached, but not in one piece: fragmentation. Try expandable_segments:True."
-    return "Tensors fill the card: a smaller batch, or one of the other remedies."
+    if free >= tried:
+        return "The driver had room a moment later: another process came and went, or the driver keeps a reserve."
+    if cached + free >= tried and (not total or allocated <= 0.9 * total):
+        return "Enough is cached or free, but not in one piece: fragmentation. Try expandable_segments:True."
+    return (
+        "Tensors fill the card. In the first steps: a smaller batch, or another remedy. "
+        "After many good steps: something grows, a leak."
+    )

@@ -21,14 +21,18 @@ _ON_THE_WAY = (*GETS, *GIVES_BACK, "free_completed")  # what stands between a re
 
 
 class Walk:
-    """The walk through a record. `at`: the next entry that nothing has answered yet."""
+    """The walk through a record. `at`: the next entry that nothing has answered yet.
 
-    def __init__(self, record: Record, tie: str) -> None:
+    explaining: whether every entry gets its reason in words.
+    """
+
+    def __init__(self, record: Record, tie: str, explaining: bool = True) -> None:
         self.record = record
         self.entries = record.entries
         self.at = 0
         self.request = 0  # the alloc or oom entry that the model is working on
         self.tie = tie
+        self.explaining = explaining
         segments = beginning(record)
         driver = RecordedDriver(self, record, card_size(record, sum(segment.size for segment in segments)))
         driver.starts = reservation_starts(record, segments)
@@ -46,14 +50,18 @@ class Walk:
         self.reasons: dict[int, str] = {}  # entry -> why the model did so
         self.wrong: dict[int, str] = {}  # entry -> why it differs
 
-    def result(self) -> Replay:
+    def run(self) -> Difference | None:
+        """Walk to the end; the first difference."""
         while self.at < len(self.entries):
             self._step(self.entries[self.at])
-        found = tuple(self._event(number) for number in range(len(self.entries)))
         first = min(self.wrong, default=None)
+        return None if first is None else Difference(first, self._event(first), self.wrong[first])
+
+    def result(self) -> Replay:
+        difference = self.run()
         return Replay(
-            events=found,
-            first_difference=None if first is None else Difference(first, found[first], self.wrong[first]),
+            events=tuple(self._event(number) for number in range(len(self.entries))),
+            first_difference=difference,
             peak_reserved=self._peak(),
             layout_agrees=self._layout() == _recorded_layout(self.record),
             tie=self.tie,
@@ -272,6 +280,8 @@ class Walk:
 
     def _explain(self, place: int, number: int | None = None) -> None:
         """Give the entry at hand, or `number`, the reason of the model's log entry at `place`."""
+        if not self.explaining:
+            return
         log = self.model.state.log
         before = Entry._make(log[place - 1]) if place else None
         for offset, sentence in enumerate(reason(Entry._make(log[place]), before)):

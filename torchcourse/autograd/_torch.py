@@ -7,6 +7,8 @@
 | `Node._input_metadata` | shape and dtype of what a node's operator made | shape None |
 | `Node._sequence_nr`, `_get_sequence_nr` | which module made a node | a node of our own is made and asked |
 | the frame in a checkpoint's unpack hook | whether its saved inputs are still good | taken as good |
+| `Module._modules`, `._parameters` | names of parameters | needed (as old as nn.Module) |
+| `_len_torch_dispatch_stack`, `_len_torch_function_stack` | whether a mode is active | taken as active |
 | `_DisableTorchDispatch` | no mode of the reader's sees us look | needed (since 1.13) |
 """
 
@@ -18,6 +20,8 @@ import torch
 
 _SavedTensor = getattr(torch._C._autograd, "SavedTensor", None)
 CAN_LOOK = hasattr(_SavedTensor, "unpack_hook") and hasattr(_SavedTensor, "data")
+_dispatch_modes = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 1)  # how many are active
+_function_modes = getattr(torch._C, "_len_torch_function_stack", lambda: 1)
 LEAF_NUMBER = 2**64 - 1  # AccumulateGrad has no place in the order of creation
 
 
@@ -26,6 +30,15 @@ def quiet() -> Iterator[None]:
     """Inside, no mode and no tensor subclass of anyone sees what we do, and nothing is recorded."""
     with torch._C.DisableTorchFunction(), torch._C._DisableTorchDispatch(), torch.no_grad():
         yield
+
+
+def unseen(tensor: torch.Tensor) -> bool:
+    """Whether nobody would see an operator on this tensor: no mode, no subclass, nothing is recorded.
+
+    Then quiet() is not needed, which costs as much as an operator.
+    """
+    plain = type(tensor) is torch.Tensor and not tensor.requires_grad
+    return plain and not (_dispatch_modes() or _function_modes())
 
 
 def created(node: Any) -> int:
@@ -47,6 +60,21 @@ def next_number() -> int:
 def made(node: Any) -> tuple[Any, ...]:
     """Per output of the node's operator: an object with `.shape` and `.dtype`."""
     return getattr(node, "_input_metadata", ())
+
+
+def modules(module: torch.nn.Module) -> list[tuple[str, torch.nn.Module]]:
+    """What `named_modules()` gives, in the same order, without a generator inside of a generator per level."""
+    found: list[tuple[str, torch.nn.Module]] = []
+    waiting, seen = [("", module)], set()
+    while waiting:
+        path, one = waiting.pop()
+        if one not in seen:
+            seen.add(one)
+            found.append((path, one))
+            start = f"{path}." if path else ""
+            inner = [(start + name, child) for name, child in one._modules.items() if child is not None]
+            waiting += reversed(inner)
+    return found
 
 
 def is_python_function(node: Any) -> bool:

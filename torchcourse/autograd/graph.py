@@ -3,19 +3,21 @@
 import os
 import re
 import sys
+from itertools import chain
 from types import FrameType
 from typing import Any
 
 import torch
 
 from . import _torch, watch
-from .data import Graph, Node, Output, Root, Variable
-from .kinds import ACCUMULATE, kind_of, plain_name
+from .data import Graph, Node, Output, Root, Variable, maker
+from .kinds import ACCUMULATE, Kind, kind_of
 from .names import Asked, Names, outputs, place
 from .saved import Look, Sizes, dtype_name, look, look_in_copy
 from .walk import Walk
 
 _PYTORCH = os.path.dirname(torch.__file__)
+make_node, make_variable = maker(Node), maker(Variable)
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 
@@ -46,95 +48,87 @@ class _Builder:
         self.asked, self.names, self.sizes = asked, names, Sizes()
         self.places = [one.edge or place(one.tensor) for one in asked]  # type: ignore[arg-type]
         self.walk = Walk(at[0] for at in self.places if at)
+        self.kinds = [kind_of(node) for node in self.walk.nodes]
+        self.leaves = {i: self.walk.nodes[i].variable for i, kind in enumerate(self.kinds) if kind.leaf}
         self.variables: dict[tuple[int, int], Variable] = {}
-        self.metas: dict[tuple[Any, Any], Output] = {}
+        self.made: dict[Any, tuple[Output]] = {}
         self.copies: dict[int, Look] = {}
-        self.watched = watch.watched()
 
     def look_in_copies(self) -> None:
-        for i, node in enumerate(self.walk.nodes):
-            if type(node).__name__ == "CopySlices":
-                self.copies[i] = look_in_copy(node, self.sizes)
+        for i, kind in enumerate(self.kinds):
+            if kind.name == "CopySlices":
+                self.copies[i] = look_in_copy(self.walk.nodes[i], self.sizes)
 
     def graph(self) -> Graph:
         self._name_tensors()
-        nodes = [self._node(i, node) for i, node in enumerate(self.walk.nodes)]
-        modules = self._guess_modules(nodes)
-        nodes = [self._with_module(node, modules) for node in nodes] if modules else nodes
+        modules = self._modules()
+        nodes = tuple(map(self._node, range(len(modules)), self.walk.nodes, self.kinds, modules))
         roots = tuple(self._root(*pair) for pair in zip(self.asked, self.places, strict=True))
         variables = tuple(self.variables[key] for key in sorted(self.variables))
         classes = self.names.classes or watch.classes()
-        here = _with_owners({node.module for node in nodes if node.module})
+        here = _with_owners({module for module in modules if module})
         seen = sorted((path, name) for path, name in classes.items() if path in here)
-        return Graph(roots, tuple(nodes), tuple(self.walk.edges), variables, self.sizes.total(), tuple(seen))
+        return Graph(roots, nodes, tuple(self.walk.edges), variables, self.sizes.total(), tuple(seen))
 
     def _name_tensors(self) -> None:
-        """The tensors of the caller's that are outputs of a node; leaves are named on the way."""
-        named = [(one.tensor, one.name) for one in self.names.all()]
-        outputs = [(a.tensor, a.label) for a in self.asked if a.tensor is not None]
-        for tensor, name in named + outputs:
-            if tensor.requires_grad and not tensor.is_leaf:
-                at = self.walk.ids.get(_grad_fn(tensor))
-                if at is not None and name:
-                    key = at, tensor.output_nr
-                    self.variables.setdefault(key, _variable(tensor, name, *key))
+        """The tensors that have a name: leaves, and those that an operator made."""
+        for i, tensor in self.leaves.items():
+            named = self.names.get(tensor)
+            if named:
+                self.variables[i, 0] = _variable(tensor, named.name, i, 0)
+        outputs = [(one.tensor, one.label) for one in self.asked if one.tensor is not None]
+        for tensor, name in [*self.names.made(), *outputs]:
+            at = None if tensor.is_leaf else self.walk.ids.get(_grad_fn(tensor))
+            if at is not None and name:
+                key = at, tensor.output_nr
+                self.variables.setdefault(key, _variable(tensor, name, *key))
 
-    def _node(self, i: int, node: Any) -> Node:
-        name = plain_name(node)
-        if name == ACCUMULATE:
-            return self._leaf(i, node.variable)
-        kind = kind_of(node, name)
-        saved, stale, freed = self.copies.get(i) or look(node, self.sizes)
-        module = watch.module_of(_torch.created(node)) if self.watched else None
+    def _modules(self) -> list[str | None]:
+        """Per node: of a leaf the module that has it, of others the one that was seen to make it."""
+        modules: list[str | None] = [None] * len(self.kinds)
+        if watch.watched():
+            find = watch.finder()
+            modules = [find(_torch.created(node)) for node in self.walk.nodes]
+        guess = not any(module is not None for module in modules)
+        for i, tensor in self.leaves.items():
+            named = self.names.get(tensor)
+            modules[i] = named.owner if named and named.owner is not None else watch.owner_of(tensor)
+        return self._guessed(modules) if guess else modules
+
+    def _guessed(self, modules: list[str | None]) -> list[str | None]:
+        """Where no module was watched: a node that takes parameters of one module is that module's."""
+        passing = [kind.word in (ACCUMULATE, "view") for kind in self.kinds]
+        for edge in reversed(self.walk.edges):
+            owner = modules[edge.target]
+            if owner is not None and passing[edge.target]:
+                modules[edge.source] = owner
+        return modules
+
+    def _node(self, i: int, node: Any, kind: Kind, module: str | None) -> Node:
         variable = self.variables.get((i, 0))
-        line = _line(node)
-        made = tuple([self._output(meta) for meta in _torch.made(node)])
-        called = variable.name if variable else None
-        return Node(i, name, kind, made, saved, stale, freed, module, called, line)
-
-    def _leaf(self, i: int, tensor: torch.Tensor) -> Node:
-        named = self.names.get(tensor)
-        owner = named.owner if named and named.owner is not None else watch.owner_of(tensor)
-        if named:
-            self.variables[i, 0] = _variable(tensor, named.name, i, 0)
-        made = (self._output(tensor),)
-        return Node(
-            i, ACCUMULATE, ACCUMULATE, made, (), False, False, owner, named.name if named else None, None
+        name = variable.name if variable else None
+        if kind.leaf:
+            return make_node(
+                i, kind.name, kind.word, self._output(self.leaves[i]), (), False, False, module, name, None
+            )
+        saved, stale, freed = self.copies.get(i) or look(node, kind, self.sizes)
+        made = _torch.made(node)
+        outputs = self._output(made[0]) if len(made) == 1 else tuple(chain(*map(self._output, made)))
+        return make_node(
+            i, kind.name, kind.word, outputs, saved, stale, freed, module, name, _line(node.metadata)
         )
 
-    def _output(self, meta: Any) -> Output:
+    def _output(self, made: Any) -> tuple[Output]:
+        """One output of an operator, as a tuple; the same tuple for the same shape and dtype."""
         try:
-            key = tuple(meta.shape), meta.dtype
-            found = self.metas.get(key)
+            key = (*made.shape, made.dtype)
+            found = self.made.get(key)
         except (RuntimeError, TypeError):  # nested: no one shape; a symbolic one: no number
-            return Output(None, None)
+            return (Output(None, None),)
         if found is None:
-            shape = tuple(int(size) for size in key[0])
-            found = self.metas[key] = Output(shape, dtype_name(key[1]))
+            shape = tuple(int(size) for size in key[:-1])
+            found = self.made[key] = (Output(shape, dtype_name(made.dtype)),)
         return found
-
-    def _guess_modules(self, nodes: list[Node]) -> dict[int, str]:
-        """Where no module was watched: a node that takes parameters of one module is that module's."""
-        if self.watched and any(node.module is not None and node.kind != ACCUMULATE for node in nodes):
-            return {}
-        owners = {node.id: node.module for node in nodes if node.module is not None}
-        guessed: dict[int, str] = {}
-        for edge in reversed(self.walk.edges):
-            owner = owners.get(edge.target)
-            if owner is None and nodes[edge.target].kind == "view":
-                owner = guessed.get(edge.target)
-            if owner is not None:
-                guessed[edge.source] = owner
-        return guessed
-
-    def _with_module(self, node: Node, modules: dict[int, str]) -> Node:
-        module = modules.get(node.id)
-        if module is None:
-            return node
-        return Node(
-            node.id, node.name, node.kind, node.outputs, node.saved, node.stale, node.freed,
-            module, node.variable, node.line,
-        )  # fmt: skip
 
     def _root(self, asked: Asked, at: tuple[Any, int] | None) -> Root:
         node = None if at is None else self.walk.ids[at[0]]
@@ -161,11 +155,10 @@ def _grad_fn(tensor: torch.Tensor) -> Any:
 
 
 def _variable(tensor: torch.Tensor, name: str, node: int, output: int) -> Variable:
-    hooks = len(getattr(tensor, "_backward_hooks", None) or ())
-    hooks += len(getattr(tensor, "_post_accumulate_grad_hooks", None) or ())
+    hooks = len(tensor._backward_hooks or ()) + len(tensor._post_accumulate_grad_hooks or ())
     leaf = tensor.is_leaf
-    has_grad = (leaf or tensor.retains_grad) and tensor.grad is not None
-    return Variable(name, node, output, leaf, leaf or tensor.retains_grad, has_grad, hooks)
+    retains = leaf or tensor.retains_grad
+    return make_variable(name, node, output, leaf, retains, retains and tensor.grad is not None, hooks)
 
 
 def why_none(tensor: torch.Tensor) -> str:
@@ -179,9 +172,9 @@ def why_none(tensor: torch.Tensor) -> str:
     return "It needs no gradient: no input asked for one, or it was made under no_grad or detached."
 
 
-def _line(node: Any) -> str | None:
+def _line(metadata: dict[str, Any]) -> str | None:
     """Where anomaly mode saw the node being made: the last frame outside PyTorch."""
-    trace = node.metadata.get("traceback_") if torch.is_anomaly_enabled() or _noted(node) else None
+    trace = metadata.get("traceback_")
     if not trace:
         return None
     frames = [_FRAME.search(one) for one in trace]
@@ -191,7 +184,3 @@ def _line(node: Any) -> str | None:
     file, line = outside[-1].groups()
     # A cell's file name holds the kernel's process number.
     return f"{'cell' if 'ipykernel_' in file else os.path.basename(file)}:{line}"
-
-
-def _noted(node: Any) -> bool:
-    return bool(node.metadata)

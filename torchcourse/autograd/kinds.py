@@ -1,6 +1,6 @@
 """What kind of node a name stands for."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from . import _torch
 
@@ -15,22 +15,41 @@ _VIEWS = frozenset(
 )
 _COPIES = frozenset(["CopySlices", "CopyBackwards", "CloneBackward0", "ToCopyBackward0"])
 _FUNCTIONS = {"CheckpointFunctionBackward": "checkpoint", "CompiledFunctionBackward": "compiled"}
-_known: dict[str, str] = {}
+_known: dict[type, "Kind"] = {}
 
 
-def plain_name(node: Any) -> str:
-    """`AccumulateGrad`, `CopySlices`, `MulBackward0`: as Python shows the class, without the C++ namespace."""
-    return str(node.name()).removeprefix("torch::autograd::")
+class Kind(NamedTuple):
+    """What all nodes of one Python class have in common, so that it is looked up once."""
+
+    name: str  # "MulBackward0"
+    word: str  # one of the kinds that `data.Node` lists
+    function: bool  # a custom `autograd.Function`
+    saves: tuple[tuple[str, str, str], ...]  # (name, raw attribute, attribute) of tensors that it saves
+
+    @property
+    def leaf(self) -> bool:
+        return self.word == ACCUMULATE
 
 
-def kind_of(node: Any, name: str) -> str:
-    """One of the kinds that `data.Node` lists."""
-    if _torch.is_python_function(node):
-        return _FUNCTIONS.get(name, "custom Function")
-    kind = _known.get(name)
+def kind_of(node: Any) -> Kind:
+    """The kind of a node. Asked each time: custom Functions, and C++ nodes without a Python class of their own."""
+    cls = type(node)
+    kind = _known.get(cls)
     if kind is None:
-        kind = _known[name] = _built_in(name)
+        kind = _learn(node, cls)
+        if not kind.function and cls.__name__ != "CppFunction":
+            _known[cls] = kind
     return kind
+
+
+def _learn(node: Any, cls: type) -> Kind:
+    # As Python shows the class, without the C++ namespace.
+    name = str(node.name()).removeprefix("torch::autograd::")
+    if _torch.is_python_function(node):
+        return Kind(name, _FUNCTIONS.get(name, "custom Function"), True, ())
+    raws = [one for one in dir(cls) if one.startswith("_raw_saved_")] if _torch.CAN_LOOK else []
+    saves = tuple((raw.removeprefix("_raw_saved_"), raw, raw.removeprefix("_raw")) for raw in raws)
+    return Kind(name, _built_in(name), False, saves)
 
 
 def _built_in(name: str) -> str:

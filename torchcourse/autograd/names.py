@@ -36,8 +36,9 @@ class Names:
     def get(self, tensor: torch.Tensor) -> Named | None:
         return self._by_id.get(id(tensor))
 
-    def all(self) -> Iterator[Named]:
-        return iter(self._by_id.values())
+    def made(self) -> Iterator[tuple[torch.Tensor, str]]:
+        """Those that an operator made, and their names."""
+        return ((one.tensor, one.name) for one in self._by_id.values() if not one.tensor.is_leaf)
 
     def _given(self, names: Any) -> Iterator[Named]:
         if isinstance(names, nn.Module):
@@ -62,10 +63,12 @@ class Names:
                 )
 
     def _of_module(self, module: nn.Module, prefix: str) -> Iterator[Named]:
-        for path, inner in module.named_modules():
+        for path, inner in _torch.modules(module):
             self.classes.setdefault(path, type(inner).__name__)
-            for name, parameter in inner.named_parameters(recurse=False):
-                yield Named(parameter, f"{prefix}{path}.{name}" if path else f"{prefix}{name}", path)
+            start = f"{prefix}{path}." if path else prefix
+            for name, parameter in inner._parameters.items():
+                if parameter is not None:
+                    yield Named(parameter, f"{start}{name}", path)
 
     def _of_caller(self, frame: FrameType | None) -> Iterator[Named]:
         """Tensors first, then what lists and dicts hold, then parameters of modules."""

@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 
 import torch
 
-from .data import Graph
+from .data import Graph, Node, maker
 from .graph import build, why_none
 from .kinds import ACCUMULATE
 from .rules import rule
 from .run import Accumulation, BackwardRecord, Step
-from .stats import Stats, stats
+from .stats import Stats, reshaped, stats
+
+make_step = maker(Step)
 
 
 class NoGraph(ValueError, RuntimeError):
@@ -52,23 +54,79 @@ def record_backward(loss: torch.Tensor, *, names: Any = None, **kwargs: Any) -> 
     return recorder.result(keep)
 
 
-class _Seen(NamedTuple):
-    """Numbers of a gradient on its way, and which tensor they were taken from."""
+Memory = tuple[int, int, int]
 
-    tensor: int
-    version: int
+
+class _Seen(NamedTuple):
+    """Numbers of a gradient, and which memory they were taken from."""
+
+    memory: Memory | None
     stats: Stats | None
+
+
+_NONE = _Seen(None, None)
 
 
 class _Turn:
     """One step while it happens."""
 
-    def __init__(self, node: int, entered: tuple[Stats | None, ...], before: Stats | None) -> None:
+    __slots__ = ("after", "before", "end", "entered", "finished", "left", "node", "start")
+
+    def __init__(self, node: int, entered: list[_Seen], before: Stats | None) -> None:
         self.node, self.entered, self.before = node, entered, before
-        self.left: tuple[Stats | None, ...] = ()
+        self.left: list[Stats | None] = []
         self.after: Stats | None = None
         self.finished = False
         self.start = self.end = time.perf_counter_ns()
+
+
+class _Post:
+    """The two hooks on one node."""
+
+    __slots__ = ("leaf", "node", "recorder", "turn", "view")
+
+    def __init__(self, recorder: "_Recorder", node: Node, leaf: Any) -> None:
+        self.recorder, self.node, self.leaf = recorder, node.id, leaf
+        self.view = node.kind == "view"
+        self.turn: _Turn | None = None
+
+    def enter(self, gradients: tuple[torch.Tensor | None, ...]) -> None:
+        before = None if self.leaf is None else stats(self.leaf.variable.grad)
+        entered = [self.recorder.arrived(self.node, slot, one) for slot, one in enumerate(gradients)]
+        self.turn = _Turn(self.node, entered, before)
+        self.recorder.turns.append(self.turn)
+
+    def leave(self, out: tuple[torch.Tensor | None, ...], arrived: tuple[torch.Tensor | None, ...]) -> None:
+        turn, self.turn = self.turn, None
+        if turn is None:  # the engine ran post hooks of a node that never began
+            return
+        turn.end, turn.finished = time.perf_counter_ns(), True
+        if self.leaf is not None:
+            turn.after = _after(self.leaf.variable.grad, turn)
+            return
+        for slot, one in enumerate(out):
+            seen = self._measured(one, arrived, turn.entered)
+            self.recorder.sent(self.node, slot, seen)
+            turn.left.append(seen.stats)
+
+    def _measured(
+        self, gradient: torch.Tensor | None, arrived: tuple[torch.Tensor | None, ...], entered: list[_Seen]
+    ) -> _Seen:
+        """What went through unchanged, or as a view of all of it, need not be measured again."""
+        if gradient is None:
+            return _NONE
+        memory = _memory(gradient)
+        for one, seen in zip(arrived, entered, strict=False):
+            if one is gradient and memory == seen.memory:
+                return seen
+            if memory is not None and memory == seen.memory and self._same_elements(one, gradient):
+                return _Seen(memory, reshaped(seen.stats, gradient))
+        return _Seen(memory, stats(gradient))
+
+    def _same_elements(self, one: Any, other: torch.Tensor) -> bool:
+        """Of two tensors of one memory and length: whether they read the same elements of it, with their sign."""
+        same = self.view or (one.shape == other.shape and one.stride() == other.stride())
+        return same and one.is_neg() == other.is_neg()
 
 
 class _Recorder:
@@ -77,7 +135,6 @@ class _Recorder:
     def __init__(self, graph: Graph, nodes: list[Any]) -> None:
         self.graph = graph
         self.turns: list[_Turn] = []
-        self._running: dict[int, _Turn] = {}
         self._on_the_way: dict[tuple[int, int], _Seen] = {}
         arriving = Counter((edge.target, edge.output) for edge in graph.edges)
         # A gradient that is the only one to arrive need not be measured again on arrival.
@@ -87,42 +144,23 @@ class _Recorder:
             if arriving[edge.target, edge.output] == 1
         }
         self._handles: list[Any] = []
-        for i, node in enumerate(nodes):
-            self._watch(i, node)
+        for known, node in zip(graph.nodes, nodes, strict=True):
+            post = _Post(self, known, node if known.kind == ACCUMULATE else None)
+            self._handles += [node.register_prehook(post.enter), node.register_hook(post.leave)]
 
-    def _watch(self, i: int, node: Any) -> None:
-        leaf = self.graph.nodes[i].kind == ACCUMULATE
-
-        def enter(gradients: tuple[torch.Tensor | None, ...]) -> None:
-            before = stats(node.variable.grad) if leaf else None
-            entered = tuple([self._arrived(i, slot, one) for slot, one in enumerate(gradients)])
-            turn = self._running[i] = _Turn(i, entered, before)
-            self.turns.append(turn)
-
-        def leave(out: tuple[torch.Tensor | None, ...], arrived: tuple[torch.Tensor | None, ...]) -> None:
-            turn = self._running.pop(i, None)
-            if turn is None:  # the engine ran post hooks of a node that never began
-                return
-            turn.end, turn.finished = time.perf_counter_ns(), True
-            if leaf:
-                turn.after = _after(node.variable.grad, arrived[0], turn)
-            else:
-                turn.left = tuple([self._sent(i, slot, one) for slot, one in enumerate(out)])
-
-        self._handles += [node.register_prehook(enter), node.register_hook(leave)]
-
-    def _sent(self, node: int, slot: int, gradient: torch.Tensor | None) -> Stats | None:
-        measured = stats(gradient)
+    def sent(self, node: int, slot: int, seen: _Seen) -> None:
         place = self._alone.get((node, slot))
-        if place is not None and gradient is not None:
-            self._on_the_way[place] = _Seen(*_which(gradient), measured)
-        return measured
+        if place is not None:
+            self._on_the_way[place] = seen
 
-    def _arrived(self, node: int, slot: int, gradient: torch.Tensor | None) -> Stats | None:
+    def arrived(self, node: int, slot: int, gradient: torch.Tensor | None) -> _Seen:
         seen = self._on_the_way.pop((node, slot), None)
-        if seen is not None and gradient is not None and _which(gradient) == seen[:2]:
-            return seen.stats
-        return stats(gradient)
+        if gradient is None:
+            return _NONE
+        memory = _memory(gradient)
+        if seen is not None and memory is not None and memory == seen.memory:
+            return seen
+        return _Seen(memory, stats(gradient))
 
     def close(self) -> None:
         """Take all hooks off."""
@@ -136,33 +174,31 @@ class _Recorder:
 
     def _step(self, index: int, turn: _Turn, kept: bool) -> Step:
         node = self.graph.nodes[turn.node]
-        entered, accumulated = turn.entered, None
+        entered, accumulated = tuple([seen.stats for seen in turn.entered]), None
         if node.kind == ACCUMULATE:
             accumulated = Accumulation(
                 node.variable, turn.before, entered[0] if entered else None, turn.after
             )
         freed = 0 if kept or not turn.finished or node.freed else node.saved_bytes
         seconds = (turn.end - turn.start) / 1e9
-        return Step(
-            index, turn.node, node.name, rule(node.name), entered, turn.left, accumulated, freed,
+        return make_step(
+            index, turn.node, node.name, rule(node.name), entered, tuple(turn.left), accumulated, freed,
             turn.finished, seconds,
         )  # fmt: skip
 
 
-def _which(tensor: torch.Tensor) -> tuple[int, int]:
-    """The tensor itself and its version: the same pair while it lives unchanged."""
-    return tensor._cdata, tensor._version
-
-
-def _after(grad: torch.Tensor | None, arrived: torch.Tensor | None, turn: _Turn) -> Stats | None:
-    """`.grad` afterwards; where AccumulateGrad took the gradient itself, it is measured already."""
-    if turn.before is None and grad is not None and arrived is not None and _same_memory(grad, arrived):
-        return turn.entered[0]
-    return stats(grad)
-
-
-def _same_memory(a: torch.Tensor, b: torch.Tensor) -> bool:
+def _memory(tensor: torch.Tensor) -> Memory | None:
+    """Where its elements begin, how many they are, and how often they were written: the same while unchanged."""
     try:
-        return a.data_ptr() == b.data_ptr()
-    except RuntimeError:  # sparse, or without data
-        return False
+        return tensor.data_ptr(), tensor.numel(), tensor._version
+    except (RuntimeError, NotImplementedError):  # sparse, without data, or made in inference mode
+        return None
+
+
+def _after(grad: torch.Tensor | None, turn: _Turn) -> Stats | None:
+    """`.grad` afterwards; where AccumulateGrad took the gradient itself, it is measured already."""
+    if grad is None:
+        return None
+    memory, (first, *_) = _memory(grad), turn.entered
+    taken = turn.before is None and memory is not None and memory == first.memory
+    return first.stats if taken else stats(grad)

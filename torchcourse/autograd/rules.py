@@ -5,6 +5,7 @@ those of PyTorch's tools/autograd/derivatives.yaml, said by us.
 """
 
 import re
+from functools import lru_cache
 
 _SAME = "passes grad on unchanged"
 _RULES = {
@@ -108,6 +109,7 @@ _RULES = {
 _NUMBER = re.compile(r"(Backward)?\d*$")
 
 
+@lru_cache(1024)
 def rule(name: str) -> str:
     """What a node of this name does with the gradient: "grad · other to self, …". Never empty."""
     found = _RULES.get(name)

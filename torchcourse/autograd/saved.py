@@ -18,11 +18,11 @@ import torch
 
 from . import _ghost, _torch
 from .data import Saved
+from .kinds import Kind
 
 DAMAGED = "modified by an inplace operation"
 FREED = "a second time"
 _VERSIONS = re.compile(r"is at version (\d+); expected version (\d+)")
-_fields: dict[type, tuple[tuple[str, str, str], ...]] = {}
 _reads: dict[Any, bool] = {}
 
 Look = tuple[tuple[Saved, ...], bool, bool]  # what is saved, stale, freed
@@ -30,32 +30,56 @@ NOTHING: Look = ((), False, False)
 
 
 class Sizes:
-    """Bytes of saved tensors, each tensor once, however many nodes keep it."""
+    """Bytes of saved tensors, each stretch of memory once, however many nodes keep it."""
 
     def __init__(self) -> None:
-        self._bytes: dict[Any, int] = {}
+        self._stretches: set[tuple[Any, int]] = set()  # where, and bytes
+        self._alike: dict[Any, Saved] = {}
+
+    def good(self, name: str, tensor: torch.Tensor) -> Saved:
+        """A tensor that is as it was saved. Those that look alike share one description."""
+        if tensor.is_inference():  # nobody counts its writes
+            return Saved(name, "ok", tuple(tensor.shape), dtype_name(tensor.dtype), self.add(tensor))
+        key = name, tensor._version, tensor.dtype, tensor.shape
+        found = self._alike.get(key)
+        if found is None:
+            found = self._alike[key] = _good(name, tensor)
+        if found.nbytes:
+            self._stretches.add((_where(tensor), found.nbytes))
+        return found
 
     def add(self, tensor: torch.Tensor) -> int:
-        nbytes = tensor.numel() * tensor.element_size()
+        nbytes = _nbytes(tensor)
         if nbytes:
-            self._bytes[_identity(tensor)] = nbytes
+            self._stretches.add((_where(tensor), nbytes))
         return nbytes
 
     def total(self) -> int:
-        return sum(self._bytes.values())
+        return sum(nbytes for _, nbytes in self._stretches)
 
 
-def look(node: Any, sizes: Sizes) -> Look:
+def _good(name: str, tensor: torch.Tensor) -> Saved:
+    shape, version = tuple(tensor.shape), tensor._version
+    return Saved(name, "ok", shape, dtype_name(tensor.dtype), _nbytes(tensor), version, version)
+
+
+def _nbytes(tensor: torch.Tensor) -> int:
+    return tensor.numel() * tensor.element_size()
+
+
+def _where(tensor: torch.Tensor) -> Any:
+    """The address; of a tensor without one (sparse, on the meta device) what stands for it."""
+    try:
+        return tensor.data_ptr() or (tensor.untyped_storage()._cdata, tensor.storage_offset())
+    except (NotImplementedError, RuntimeError):
+        return id(tensor)
+
+
+def look(node: Any, kind: Kind, sizes: Sizes) -> Look:
     """What this node saves; stale and freed as its backward would complain."""
-    if _torch.is_python_function(node):
+    if kind.function:
         return _custom(node, sizes)
-    kind = type(node)
-    fields = _fields.get(kind)
-    if fields is None:
-        fields = _fields[kind] = _fields_of(kind)
-    if fields:
-        return _operator(node, fields, sizes)
-    return NOTHING
+    return _operator(node, kind.saves, sizes) if kind.saves else NOTHING
 
 
 def look_in_copy(node: Any, sizes: Sizes) -> Look:
@@ -63,18 +87,10 @@ def look_in_copy(node: Any, sizes: Sizes) -> Look:
     message, inner = _ghost.complaint(node)
     if inner is not None:
         with _torch.quiet():
-            return look(inner, sizes)
+            return _custom(inner, sizes)
     if not message:
         return NOTHING
     return (_bad("self", None, message, sizes),), DAMAGED in message, FREED in message
-
-
-def _fields_of(kind: type) -> tuple[tuple[str, str, str], ...]:
-    """(name, raw attribute, attribute) of the tensors that nodes of this class save."""
-    if not _torch.CAN_LOOK:
-        return ()
-    raws = [name for name in dir(kind) if name.startswith("_raw_saved_")]
-    return tuple((raw.removeprefix("_raw_saved_"), raw, raw.removeprefix("_raw")) for raw in raws)
 
 
 def _operator(node: Any, fields: tuple[tuple[str, str, str], ...], sizes: Sizes) -> Look:
@@ -83,8 +99,8 @@ def _operator(node: Any, fields: tuple[tuple[str, str, str], ...], sizes: Sizes)
     for name, raw_name, saved_name in fields:
         try:
             raw = getattr(node, raw_name)
-            several = isinstance(raw, tuple)
-            if any(one.unpack_hook is not None for one in (raw if several else (raw,))):
+            several = type(raw) is tuple
+            if _hooked(raw) if several else raw.unpack_hook is not None:
                 found.extend(_one_by_one(name, raw if several else (raw,), sizes, several))
                 continue
             value = getattr(node, saved_name)
@@ -94,17 +110,15 @@ def _operator(node: Any, fields: tuple[tuple[str, str, str], ...], sizes: Sizes)
             found.extend(_refused(node, name, raw_name, message, sizes))
             continue
         if several:
-            found.extend(_good(f"{name}[{i}]", one, sizes) for i, one in enumerate(value) if one is not None)
+            found.extend(sizes.good(f"{name}[{i}]", one) for i, one in enumerate(value) if one is not None)
         elif value is not None:
-            found.append(_good(name, value, sizes))
+            found.append(sizes.good(name, value))
     # A list that a hook packed in part is checked one by one.
     return tuple(found), stale or any(s.state == "damaged" for s in found), freed
 
 
-def _good(name: str, tensor: torch.Tensor, sizes: Sizes) -> Saved:
-    version = None if tensor.is_inference() else tensor._version
-    nbytes = sizes.add(tensor)
-    return Saved(name, "ok", tuple(tensor.shape), dtype_name(tensor.dtype), nbytes, version, version)
+def _hooked(raws: Iterable[Any]) -> bool:
+    return any(one.unpack_hook is not None for one in raws)
 
 
 def _refused(node: Any, name: str, raw_name: str, message: str, sizes: Sizes) -> Iterator[Saved]:
@@ -145,7 +159,7 @@ def _one_by_one(name: str, raws: Iterable[Any], sizes: Sizes, several: bool) -> 
         if isinstance(value, Saved):
             yield value
         elif value is not None:
-            yield _good(label, value, sizes)
+            yield sizes.good(label, value)
 
 
 def _after_error(label: str, raw: Any, message: str, sizes: Sizes) -> Saved | torch.Tensor | None:
@@ -228,14 +242,6 @@ def _with_inner(code: CodeType) -> Iterator[CodeType]:
     for constant in code.co_consts:
         if isinstance(constant, CodeType):
             yield from _with_inner(constant)
-
-
-def _identity(tensor: torch.Tensor) -> Any:
-    try:
-        storage = tensor.untyped_storage()._cdata
-        return storage, tensor.storage_offset(), tensor.shape, tensor.stride(), tensor.dtype
-    except (NotImplementedError, RuntimeError):
-        return id(tensor)
 
 
 _dtypes: dict[torch.dtype, str] = {}

@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from . import _torch
+from .data import maker
 from .saved import dtype_name
 
 SMALL = 16  # elements whose values are kept
@@ -45,6 +46,9 @@ class Stats:
         return " ".join(part for part in (body, size, *bad) if part)
 
 
+make_stats = maker(Stats)
+
+
 def _number(value: Any) -> str:
     return str(value) if isinstance(value, complex) else f"{value:.4g}"
 
@@ -53,22 +57,36 @@ def stats(tensor: torch.Tensor | None) -> Stats | None:
     """The numbers of one gradient; a sparse one counts its stored values. None for None."""
     if tensor is None:
         return None
+    if _torch.unseen(tensor):
+        return _measured(tensor)
     with _torch.quiet():
-        try:
-            return _stats(tensor)
-        except (RuntimeError, NotImplementedError, TypeError):  # a layout, device or subclass without them
-            return Stats(() if tensor.is_nested else tuple(tensor.shape), dtype_name(tensor.dtype))
+        return _measured(tensor)
+
+
+def _measured(tensor: torch.Tensor) -> Stats:
+    try:
+        return _stats(tensor)
+    except (RuntimeError, NotImplementedError, TypeError):  # a layout, device or subclass without them
+        return Stats(() if tensor.is_nested else tuple(tensor.shape), dtype_name(tensor.dtype))
 
 
 def _stats(tensor: torch.Tensor) -> Stats:
     shape, dtype = tuple(tensor.shape), dtype_name(tensor.dtype)
     data = tensor.coalesce().values() if tensor.layout == torch.sparse_coo else tensor
     n = data.numel()
-    if not n or data.device.type == "meta":
+    if not n or data.is_meta:
         return Stats(shape, dtype)
     if n <= SMALL:
         return _of_values(shape, dtype, tuple(data.reshape(-1).tolist()))
     return _of_many(shape, dtype, data.abs() if data.is_complex() else data)
+
+
+def reshaped(known: Stats | None, tensor: torch.Tensor) -> Stats | None:
+    """What is known of a gradient, for a tensor of the same elements in another shape or order."""
+    if known is None or known.values is not None:  # the order counts
+        return stats(tensor)
+    shape = tuple(tensor.shape)
+    return make_stats(shape, known.dtype, known.norm, known.min, known.max, known.nan, known.inf)
 
 
 def _of_values(shape: tuple[int, ...], dtype: str, values: tuple[Any, ...]) -> Stats:
@@ -81,10 +99,11 @@ def _of_values(shape: tuple[int, ...], dtype: str, values: tuple[Any, ...]) -> S
 
 
 def _of_many(shape: tuple[int, ...], dtype: str, data: torch.Tensor) -> Stats:
-    wide = torch.float32 if data.dtype in (torch.float16, torch.bfloat16) else None
-    norm = float(torch.linalg.vector_norm(data, dtype=wide).item())
-    low, high = (float(one.item()) for one in torch.aminmax(data))
+    narrow = data.dtype in (torch.float16, torch.bfloat16)
+    norm = torch.linalg.vector_norm(data, dtype=torch.float32 if narrow else None).item()
+    least, most = torch.aminmax(data)
+    low, high = float(least.item()), float(most.item())
     if math.isfinite(low) and math.isfinite(high):
-        return Stats(shape, dtype, norm, low, high)
+        return make_stats(shape, dtype, norm, low, high)
     nan, inf = int(data.isnan().sum().item()), int(data.isinf().sum().item())
-    return Stats(shape, dtype, norm, low, high, nan, inf)
+    return make_stats(shape, dtype, norm, low, high, nan, inf)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from .data import Graph, Node, Root, Saved
 
 
+@lru_cache(1024)
 def nbytes(n: int) -> str:
     """1,024 bytes."""
     return f"{n:,} byte{'' if n == 1 else 's'}"
@@ -46,12 +48,12 @@ def _lines(graph: Graph) -> Iterator[str]:
     for root in graph.roots:
         if root.node is None:
             yield _without(root)
-    targets: list[list[int]] = [[] for _ in graph.nodes]
+    targets = [""] * len(graph.nodes)
     for edge in graph.edges:
-        targets[edge.source].append(edge.target)
-    for one in graph.nodes:
-        arrow = " → " + ", ".join(map(str, targets[one.id])) if targets[one.id] else ""
-        yield f"{one.id} {node(one)}{arrow}"
+        before = targets[edge.source]
+        targets[edge.source] = f"{before}, {edge.target}" if before else f" → {edge.target}"
+    for one, onward in zip(graph.nodes, targets, strict=True):
+        yield f"{one.id} {node(one)}{onward}"
 
 
 def _without(root: Root) -> str:
@@ -61,32 +63,34 @@ def _without(root: Root) -> str:
 
 def node(node: Node) -> str:
     """`MulBackward0 [3] float32, saves other (12 bytes)`."""
-    parts = [node.name]
-    if node.variable:
-        parts.append(node.variable)
+    text = f"{node.name} {node.variable}" if node.variable else node.name
     if node.outputs:
-        parts.append(f"{shape(node.shape)} {node.dtype or '?'}")
-    head = " ".join(parts)
-    notes = []
+        text += output(node.outputs[0].shape, node.outputs[0].dtype)
     if len(node.outputs) > 1:
-        notes.append(f"{len(node.outputs)} outputs")
+        text += f", {len(node.outputs)} outputs"
     if node.kind not in ("operator", "AccumulateGrad"):
-        notes.append(node.kind)
+        text += f", {node.kind}"
     if node.saved:
-        notes.append("saves " + " and ".join(saved(one) for one in node.saved))
+        text += f", saves {' and '.join(map(saved, node.saved))}"
     if node.module:
-        notes.append(f"in {node.module}")
+        text += f", in {node.module}"
     if node.line:
-        notes.append(f"at {node.line}")
+        text += f", at {node.line}"
     if node.stale:
-        notes.append('backward will raise "modified by an inplace operation"')
-    if node.freed:
-        notes.append('backward will raise "a second time"')
-    return ", ".join([head, *notes])
+        text += ', backward will raise "modified by an inplace operation"'
+    return f'{text}, backward will raise "a second time"' if node.freed else text
+
+
+@lru_cache(1024)
+def output(size: tuple[int, ...] | None, dtype: str | None) -> str:
+    """` [3] float32`."""
+    return f" {shape(size)} {dtype or '?'}"
 
 
 def saved(one: Saved) -> str:
     """`other (12 bytes)`, or what happened to it."""
+    if one.state == "ok":
+        return f"{one.name} ({nbytes(one.nbytes)})"
     if one.state == "freed":
         return f"{one.name} (freed)"
     size = nbytes(one.nbytes)
@@ -94,4 +98,4 @@ def saved(one: Saved) -> str:
         known = one.version is not None
         versions = f"at version {one.version}, saved at {one.expected}" if known else "written in place"
         return f"{one.name} ({size}, {versions})"
-    return f"{one.name} (packed by {one.hook})" if one.state == "packed" else f"{one.name} ({size})"
+    return f"{one.name} (packed by {one.hook})"

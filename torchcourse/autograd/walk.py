@@ -3,7 +3,9 @@
 from collections.abc import Iterable
 from typing import Any
 
-from .data import Edge
+from .data import Edge, maker
+
+make_edge = maker(Edge)
 
 
 class Walk:
@@ -37,4 +39,4 @@ class Walk:
                 target = ids.get(after)
                 if target is None:
                     target = self._meet(after)
-                edges.append(Edge(source, target, slot, output))
+                edges.append(make_edge(source, target, slot, output))

@@ -7,7 +7,7 @@ whose it is, without a walk and without a mark on the node.
 
 import threading
 from bisect import bisect_right
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -99,18 +99,18 @@ def _mine() -> _Notes:
     return _notes.setdefault(threading.get_ident(), _Notes())
 
 
-def module_of(number: int) -> str | None:
-    """The module that made the node with this number, as far as one was watched."""
-    mine = _notes.get(threading.get_ident())
-    if mine is not None:
-        return mine.find(number)
-    # The forward ran in another thread. Threads count for themselves, so only one that watched is asked.
-    return next(iter(_notes.values())).find(number) if len(_notes) == 1 else None
+def finder() -> Callable[[int], str | None]:
+    """Tells which module made the node with a number, as far as one was watched."""
+    notes = _notes.get(threading.get_ident())
+    if notes is None and len(_notes) == 1:
+        # The forward ran in another thread. Threads count for themselves, so only one that watched is asked.
+        (notes,) = _notes.values()
+    return (notes or _Notes()).find
 
 
 def owner_of(parameter: torch.Tensor) -> str | None:
     """The path of the watched module that has this parameter."""
-    return _owners.get(parameter)
+    return _owners.get(parameter) if _owners else None
 
 
 def watched() -> bool:

@@ -7,6 +7,7 @@ from .choice import NoGPU, device, gpu_works
 from .diagnosis import KINDS, Diagnosis, Step, diagnose
 from .facts import GPU, Build, Driver, Machine, Part
 from .machine import read_machine
+from .recorded import recorded_machines
 
 __all__ = [
     "GPU",
@@ -22,4 +23,5 @@ __all__ = [
     "diagnose",
     "gpu_works",
     "read_machine",
+    "recorded_machines",
 ]

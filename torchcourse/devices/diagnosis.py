@@ -182,4 +182,6 @@ _CUDA: tuple[tuple[str, Check], ...] = (
     ("Does the build hold code for this GPU?", _holds_code),
     *_LAST,
 )
+QUESTIONS = tuple(question for question, _ in _CUDA)  # of a CUDA build, in their order
+
 _ROCM: tuple[tuple[str, Check], ...] = (*_FIRST, ("Does torch see an AMD GPU?", _rocm_sees_one), *_LAST)

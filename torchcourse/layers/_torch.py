@@ -8,6 +8,7 @@
 | the stacks of modes | to take exactly our mode off | `__exit__` of the mode |
 | `DisableTorchFunction` | looking at a tensor is no call of the reader's | needed (public since 1.7) |
 | `Node._sequence_nr`, `_raw_saved_*` | order of nodes, what they save | no nodes; 0 bytes |
+| `_functorch.get_unwrapped` | the tensor inside of torch.func's wrappers | taken as they are |
 """
 
 import contextlib
@@ -133,6 +134,15 @@ def next_node_number() -> int:
     with own(), quiet(), torch.inference_mode(False), torch.enable_grad():
         probe = torch.zeros((), requires_grad=True).view(())
         return int(probe.grad_fn._sequence_nr()) + 1  # type: ignore[union-attr]
+
+
+def unwrapped(tensor: torch.Tensor) -> torch.Tensor:
+    """The tensor inside of the wrappers that `vmap` and `torch.func.grad` put around it."""
+    functorch: Any = getattr(torch._C, "_functorch", None)
+    wraps = getattr(functorch, "is_functorch_wrapped_tensor", None)
+    while wraps is not None and wraps(tensor):
+        tensor = functorch.get_unwrapped(tensor)
+    return tensor
 
 
 @contextlib.contextmanager

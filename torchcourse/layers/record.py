@@ -236,6 +236,8 @@ class Operators(TorchDispatchMode):
 
 def _note_copy(raw: RawOperator, name: str, args: Any, kwargs: Any) -> None:
     source = args[0] if name == "aten::_to_copy" else args[1]
+    if not isinstance(source, Tensor):  # vmap hands a Python number over as it is
+        return
     if source.device != raw.outputs[0].device:
         raw.copied = (source.device, source.numel() * source.element_size())
         raw.blocking = not (

@@ -23,12 +23,11 @@ def script(*names: str) -> str:
 
 
 @cache
-def style() -> str:
-    """The look of all views, with the colours of `graphs.look` put in."""
-    text = (HERE / "look.css").read_text(encoding="utf-8")
-    return text.replace("/* @light */", css_variables(dark=False)).replace(
-        "/* @dark */", css_variables(dark=True)
-    )
+def style(*names: str) -> str:
+    """The look of all views, with the colours of `graphs.look` put in, and a view's own parts of it."""
+    look, *parts = [(HERE / f"{name}.css").read_text(encoding="utf-8") for name in ("look", *names)]
+    look = look.replace("/* @light */", css_variables(dark=False))
+    return "\n".join([look.replace("/* @dark */", css_variables(dark=True)), *parts])
 
 
 class Card(anywidget.AnyWidget):

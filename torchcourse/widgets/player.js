@@ -16,12 +16,12 @@ function icon(name) {
 }
 
 /**
- * The controls, put into the card's tools. `show(t)` draws step t. Gives `go(t)`, `pause()`, `toggle()`, `open(last, t)`,
+ * The controls, put into the card's tools. `show(t)` draws step t; `unit` is what a step is called. Gives `go(t)`, `pause()`, `toggle()`, `open(last, t)`,
  * `t()`, `playing()`.
  */
-function player(parts, show) {
+function player(parts, show, unit = "step") {
   const buttons = {};
-  const bar = make("input", { type: "range", min: "0", step: "1", class: "tc-scrub", tabindex: "-1", "aria-label": "Event", ...OURS });
+  const bar = make("input", { type: "range", min: "0", step: "1", class: "tc-scrub", tabindex: "-1", "aria-label": `${unit[0].toUpperCase()}${unit.slice(1)}`, ...OURS });
   const counter = make("output", { class: "tc-counter" });
   let t = -1;
   let last = 0;
@@ -29,15 +29,15 @@ function player(parts, show) {
 
   for (const [name, label, act] of [
     ["first", "To the start", () => go(0)],
-    ["back", "One event back", () => go(t - 1)],
+    ["back", `One ${unit} back`, () => go(t - 1)],
     ["play", "Play", () => toggle()],
-    ["on", "One event on", () => go(t + 1)],
-    ["last", "To the last event", () => go(last)],
+    ["on", `One ${unit} on`, () => go(t + 1)],
+    ["last", `To the last ${unit}`, () => go(last)],
   ]) {
     buttons[name] = make("button", { type: "button", class: `tc-press tc-${name}`, tabindex: "-1", "aria-label": label, title: label, ...OURS }, icon(name));
     buttons[name].addEventListener("click", () => (name !== "play" && pause(), act(), parts.body.focus({ preventScroll: true })));
   }
-  const row = make("div", { class: "tc-player" }, make("div", { class: "tc-buttons", role: "group", "aria-label": "Events" }, ...Object.values(buttons)), bar, counter);
+  const row = make("div", { class: "tc-player" }, make("div", { class: "tc-buttons", role: "group", "aria-label": `${unit[0].toUpperCase()}${unit.slice(1)}s` }, ...Object.values(buttons)), bar, counter);
   parts.tools.append(row);
   bar.addEventListener("input", () => (pause(), go(Number(bar.value))));
   bar.addEventListener("change", () => parts.body.focus({ preventScroll: true }));
@@ -83,4 +83,18 @@ function player(parts, show) {
     go(at);
   }
   return { go, pause, toggle, open, t: () => t, playing: () => timer !== 0 };
+}
+
+/** Lets the card's keys do what `act(key)` does; it answers true for a key that was meant for the view. */
+function listen(parts, act) {
+  parts.body.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !act(event.key)) return;
+    event.preventDefault();
+    event.stopPropagation();
+  });
+}
+
+/** The small square of a legend that stands for a state or a thing. */
+function mark(role, glyph) {
+  return make("span", { class: `tc-chip tc-${role === "view" ? "view-role" : role}`, "aria-hidden": "true" }, glyph);
 }

@@ -6,7 +6,7 @@ from typing import Any
 from torchcourse.graphs import decay as pictures
 from torchcourse.optimizers.decay import PROBLEMS, WAYS, Problem, Settings, path
 
-from ._card import HERE, Card, script, style
+from ._card import Card, script, style
 
 # What the sliders offer; `playground` takes other numbers too, which then join the list.
 CHOICES: dict[str, tuple[float, ...]] = {
@@ -58,9 +58,7 @@ class DecayPlayground(Card):
     """What `playground` gives. `.settings` is where the sliders begin."""
 
     _esm = script("player", "decay_rules", "playground")
-    _css = style() + "".join(
-        (HERE / name).read_text(encoding="utf-8") for name in ("player.css", "playground.css")
-    )
+    _css = style("player", "playground")
 
     def __init__(self, settings: Settings, problem: Problem = PROBLEMS[0]) -> None:
         super().__init__()

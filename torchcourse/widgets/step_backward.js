@@ -9,21 +9,6 @@ const KEYS = [
   ["Esc", "pause; again: back to the start"],
 ];
 
-const ICONS = {
-  first: "M4 3v10M13 3L6.5 8l6.5 5z",
-  back: "M11.5 3L5 8l6.5 5z",
-  play: "M4.5 2.5L13 8l-8.5 5.5z",
-  pause: "M5.5 3v10M10.5 3v10",
-  on: "M4 3l7.5 5L4 13z",
-  last: "M12 3v10M3 3l6.5 5L3 13z",
-};
-
-function icon(name) {
-  const svg = draw("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", focusable: "false" });
-  svg.append(draw("path", { d: ICONS[name] }));
-  return svg;
-}
-
 /** What a box or a wire is at step t: how many of its steps are behind, and whether one is now. */
 function stand(steps, t) {
   let past = 0;
@@ -38,11 +23,6 @@ function visits(moments) {
   return moments.flatMap(([box], k) => (k === 0 || moments[k - 1][0] !== box ? [k + 1] : []));
 }
 
-/** The small square of the legend that stands for a state or a thing. */
-function mark(role, glyph) {
-  return make("span", { class: `tc-chip tc-${role === "view" ? "view-role" : role}`, "aria-hidden": "true" }, glyph);
-}
-
 /** How far to scroll so that a box (its place and length in the window of the card) comes to its middle; 0 if it is in. */
 function axis(at, length, room, edge = 40) {
   return at >= edge && at + length <= room - edge ? 0 : at + length / 2 - room / 2;
@@ -51,26 +31,13 @@ function axis(at, length, room, edge = 40) {
 function render({ model, el }) {
   const parts = card(el, { label: "Backward stepper", keys: KEYS, hint: "← → step · Space play · Home End" });
   parts.view.classList.add("tc-stepper");
+  const steps = player(parts, show);
   const still = matchMedia("(prefers-reduced-motion: reduce)");
-  const buttons = {};
-  const bar = make("input", { type: "range", min: "0", step: "1", class: "tc-scrub", tabindex: "-1", "aria-label": "Step", ...OURS });
-  const counter = make("output", { class: "tc-counter" });
-  let picture, boxes, wires, arrivals, room, t, timer, frame;
-
-  for (const [name, label, act] of [
-    ["first", "To the start", () => go(0)],
-    ["back", "One step back", () => go(t - 1)],
-    ["play", "Play", () => (timer ? pause() : play())],
-    ["on", "One step on", () => go(t + 1)],
-    ["last", "To the last step", () => go(Infinity)],
-  ]) {
-    buttons[name] = make("button", { type: "button", class: `tc-press tc-${name}`, tabindex: "-1", "aria-label": label, title: label, ...OURS }, icon(name));
-    buttons[name].addEventListener("click", () => (name !== "play" && pause(), act(), parts.body.focus({ preventScroll: true })));
-  }
-  parts.tools.append(make("div", { class: "tc-buttons", role: "group", "aria-label": "Steps" }, ...Object.values(buttons)), bar, counter);
+  let picture, boxes, wires, touched, arrivals, room, frame;
+  let t = null;
 
   function build() {
-    pause();
+    steps.pause();
     picture = model.get("picture");
     const last = picture.moments.length;
     const holder = make("div", { class: "tc-graph" });
@@ -87,15 +54,16 @@ function render({ model, el }) {
       box.count = box.node.querySelector(".tc-count");
       Object.assign(box, { x, y, width, height });
     }
+    // From one step to the next, only what either of them touches can change.
+    touched = Array.from({ length: last + 1 }, () => []);
+    for (const part of [...boxes, ...wires]) for (const step of part.steps ?? [...part.sent, ...part.got]) touched[step].push(part);
     arrivals = visits(picture.moments);
-    bar.max = last;
     parts.legend.replaceChildren(...picture.legend.map(([role, glyph, words]) => make("span", {}, mark(role, glyph), words)));
     parts.pre.textContent = twin();
-    counter.style.minWidth = `${2 * String(last).length + 3}ch`;
     reserve();
-    t = -1;
     measure();
-    go(0);
+    t = null;
+    steps.open(last, 0);
   }
 
   const heading = () => `${picture.title}, ${picture.moments.length.toLocaleString("en")} ${picture.moments.length === 1 ? "step" : "steps"}`;
@@ -106,19 +74,11 @@ function render({ model, el }) {
     return [heading(), picture.sentence, ...(picture.folded ? [picture.folded] : []), ...steps].join("\n").replaceAll("`", "");
   }
 
-  function go(to) {
+  function show(at) {
     const last = picture.moments.length;
-    const next = Math.max(0, Math.min(last, to));
-    if (next === t) return;
-    t = next;
-    for (const box of boxes) paintBox(box);
-    for (const wire of wires) paintWire(wire);
-    bar.value = t;
-    bar.style.setProperty("--tc-part", last ? t / last : 0);
-    bar.setAttribute("aria-valuetext", `${t} of ${last}`);
-    counter.textContent = `${t} / ${last}`;
-    buttons.first.disabled = buttons.back.disabled = t === 0;
-    buttons.on.disabled = buttons.last.disabled = t === last;
+    const changed = t !== null && Math.abs(at - t) === 1 ? [...touched[t], ...touched[at]] : [...boxes, ...wires];
+    t = at;
+    for (const part of changed) part.steps ? paintBox(part) : paintWire(part);
     parts.title.replaceChildren(t ? `${picture.title}, step ${t} of ${last}` : heading());
     parts.say(sentence());
     parts.body.setAttribute("aria-label", `${picture.title}, step ${t} of ${last}. Arrow keys step, ? lists the keys.`);
@@ -159,7 +119,7 @@ function render({ model, el }) {
     if (!box || !room.over) return;
     const aside = axis(room.x + box.x - room.left, box.width, room.width);
     const below = axis(room.y + box.y - room.top, box.height, room.height);
-    if (aside || below) parts.body.scrollBy({ left: aside, top: below, behavior: still.matches || timer ? "auto" : "smooth" });
+    if (aside || below) parts.body.scrollBy({ left: aside, top: below, behavior: still.matches || steps.playing() ? "auto" : "smooth" });
   }
   // Asking for sizes at each step would lay the page out anew each time, so they are kept.
   function measure() {
@@ -171,60 +131,35 @@ function render({ model, el }) {
     room = { width, height, left, top, over, x: svg.left - frame.left + left, y: svg.top - frame.top + top };
   }
 
-  function play() {
-    if (t === picture.moments.length) go(0);
-    const pace = Math.max(140, Math.min(1100, 30000 / picture.moments.length));
-    timer = setInterval(() => (go(t + 1), t === picture.moments.length && pause()), pace);
-    face("pause", "Pause");
-  }
-  function pause() {
-    clearInterval(timer);
-    timer = 0;
-    face("play", "Play");
-  }
-  function face(name, label) {
-    buttons.play.replaceChildren(icon(name));
-    buttons.play.setAttribute("aria-label", label);
-    buttons.play.title = label;
-    // While it plays, a screen reader would lag behind; it reads the sentence where one stops.
-    parts.view.querySelector(".tc-say").setAttribute("aria-live", name === "pause" ? "off" : "polite");
-  }
-
   /** What a key does; true when it was meant for the view. */
   function act(key) {
     if (key === "?") return parts.toggleKeys(), true;
     if (key === "t") return (parts.twin.open = !parts.twin.open), true;
-    if (key === " ") return timer ? pause() : play(), true;
-    if (key === "Escape") return parts.keysOpen() ? parts.toggleKeys(false) : timer ? pause() : go(0), true;
+    if (key === " ") return steps.toggle(), true;
+    if (key === "Escape") return parts.keysOpen() ? parts.toggleKeys(false) : steps.playing() ? steps.pause() : steps.go(0), true;
     const to = {
       ArrowLeft: () => t - 1, ArrowUp: () => t - 1, ArrowRight: () => t + 1, ArrowDown: () => t + 1,
       Home: () => 0, End: () => Infinity,
       "[": () => arrivals.findLast((step) => step < t) ?? 0, "]": () => arrivals.find((step) => step > t) ?? t,
     }[key];
     if (!to) return false;
-    pause();
-    go(to());
+    steps.pause();
+    steps.go(to());
     return true;
   }
-  parts.body.addEventListener("keydown", (event) => {
-    if (event.ctrlKey || event.metaKey || event.altKey || !act(event.key)) return;
-    event.preventDefault();
-    event.stopPropagation();
-  });
-  bar.addEventListener("input", () => (pause(), go(Number(bar.value))));
-  bar.addEventListener("change", () => parts.body.focus({ preventScroll: true }));
+  listen(parts, act);
 
   // Pointing at a box says what it does, a click goes to its first step.
   const boxOf = (event) => boxes.find((box) => box.node === event.target.closest?.(".node"));
   parts.body.addEventListener("pointerover", (event) => {
     const box = boxOf(event);
-    if (box && !timer) parts.say(told(box));
+    if (box && !steps.playing()) parts.say(told(box));
   });
   const told = (box) => picture.says[boxes.indexOf(box)] || picture.moments[(box.steps[0] ?? 0) - 1]?.[1] || "The engine did not come here.";
-  parts.body.addEventListener("pointerout", (event) => boxOf(event) && !timer && parts.say(sentence()));
+  parts.body.addEventListener("pointerout", (event) => boxOf(event) && !steps.playing() && parts.say(sentence()));
   parts.body.addEventListener("click", (event) => {
     const box = boxOf(event);
-    if (box?.steps.length) pause(), go(box.steps[0]);
+    if (box?.steps.length) steps.pause(), steps.go(box.steps[0]);
   });
 
   model.on("change:picture", build);
@@ -232,7 +167,7 @@ function render({ model, el }) {
   parts.body.addEventListener("scroll", () => ([room.left, room.top] = [parts.body.scrollLeft, parts.body.scrollTop]));
   const watch = new ResizeObserver(() => (reserve(), measure()));
   watch.observe(parts.view);
-  return () => (model.off("change:picture", build), watch.disconnect(), clearInterval(timer), cancelAnimationFrame(frame));
+  return () => (model.off("change:picture", build), watch.disconnect(), steps.pause(), cancelAnimationFrame(frame));
 }
 
 export default { render };

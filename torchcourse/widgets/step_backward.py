@@ -16,7 +16,7 @@ from torchcourse.graphs._backward_story import tell
 from torchcourse.graphs.backward import Story
 from torchcourse.graphs.fold import fold
 
-from ._card import HERE, Card, script, style
+from ._card import Card, script, style
 
 MOST = 300  # boxes: more take longer than a second to lay out
 
@@ -76,8 +76,8 @@ def _refuse(loss: torch.Tensor, graph: Graph, kwargs: dict[str, Any]) -> None:
 class BackwardStepper(Card):
     """What `step_backward` gives. `.story` is the plain data: boxes, wires and moments."""
 
-    _esm = script("step_backward")
-    _css = style() + (HERE / "step_backward.css").read_text(encoding="utf-8")
+    _esm = script("player", "step_backward")
+    _css = style("player", "step_backward")
 
     def __init__(self, story: Story) -> None:
         super().__init__()

@@ -29,7 +29,8 @@ function triangle(row) {
 /**
  * Fills `parts.body`. columns: texts of the head, or elements; cells(row): the row's cells, the first with the
  * triangle put in front; told(row): its sentence; lit(row): a function that says whether another row lights up with
- * it; mates(row): one that says whether [ and ] lead to another row.
+ * it; mates(row): one that says whether [ and ] lead to another row. Gives a function that ends it, with `pin(row)`
+ * (move there), `reveal(row)` (open what is around it first) and `shown(row)` (its element, if it was made).
  */
 function treegrid(parts, { rows, columns, cells, told, lit, mates = lit, opening, label }) {
   const id = `tc-grid-${Math.random().toString(36).slice(2)}`; // each view of a page runs a script of its own
@@ -141,5 +142,10 @@ function treegrid(parts, { rows, columns, cells, told, lit, mates = lit, opening
   for (const [name, listener] of Object.entries(listeners)) body.addEventListener(name, listener);
   list();
   show(null);
-  return () => Object.entries(listeners).forEach(([name, listener]) => body.removeEventListener(name, listener));
+  const leave = () => Object.entries(listeners).forEach(([name, listener]) => body.removeEventListener(name, listener));
+  const reveal = (row) => {
+    for (let outer = row.parent; outer; outer = outer.parent) open(outer, true);
+    pin(row);
+  };
+  return Object.assign(leave, { pin, reveal, shown: (row) => made.get(row) });
 }

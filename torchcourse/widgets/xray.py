@@ -14,7 +14,7 @@ from torchcourse.graphs.xray.picture import LEGEND, figures, mark_words
 from torchcourse.layers import Comparison, Trace
 from torchcourse.layers.text import tree_text
 
-from ._card import HERE, Card, script, style
+from ._card import Card, script, style
 
 MOST_IN_TWIN = 20_000  # operators of a trace whose tree stands in the text twin, too
 ROLES = tuple(PAINTS)
@@ -24,7 +24,7 @@ class XrayView(Card):
     """What an xray shows itself as. `.scene` holds the rows; `str()` is the table as text."""
 
     _esm = script("treegrid", "xray")
-    _css = style() + (HERE / "xray.css").read_text(encoding="utf-8")
+    _css = style("xray")
 
     def __init__(self, seen: Any) -> None:
         super().__init__()
