@@ -191,7 +191,7 @@ LESSONS = (
             "say what `train()` and `eval()` change, and what they don't",
             "follow BatchNorm's running statistics",
             "choose an initialisation, and predict the signal after 50 layers",
-            "freeze, tie and copy layers",
+            "freeze a part so that it stays frozen, and tie two layers",
         ),
         minutes=60,
     ),
@@ -218,6 +218,7 @@ LESSONS = (
             "check a loop on 20 samples before you train it, then watch and log it",
         ),
         minutes=60,
+        megabytes=600,
     ),
     Lesson(
         "07b_data_loading",
@@ -237,12 +238,13 @@ LESSONS = (
         "Schedules, precision, diagnosis",
         "Half precision was fast, and after one step the weights were NaN.",
         (
+            "find a learning rate in one scan, and leave no trace of it",
             "place a scheduler's step, and read its curve",
-            "follow GradScaler through an overflow",
             "accumulate gradients, and say when that equals a larger batch",
-            "find a learning rate, and check a loop before training it",
+            "say what autocast casts, and follow GradScaler through an overflow",
         ),
         minutes=60,
+        megabytes=600,
     ),
     Lesson(
         "09_weight_decay",

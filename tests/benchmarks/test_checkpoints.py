@@ -80,8 +80,8 @@ def test_saving_side_by_side(make: Callable[[], dict[str, Any]], where: str, tmp
 PEAK = """
 import resource, sys, torch
 from pathlib import Path
-from tests.benchmarks.test_checkpoints import large, plainly, save
-parts = large()
+from tests.benchmarks.test_checkpoints import nn, plainly, save
+parts = {"model": nn.Sequential(*[nn.Linear(1024, 1024, bias=False) for _ in range(45)])}
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 path = Path(sys.argv[2])
 plainly(parts, path) if sys.argv[1] == "torch.save" else save(path, **parts)

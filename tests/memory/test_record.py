@@ -333,7 +333,8 @@ def test_a_step_that_raises_tells_what_had_happened():
         ((lambda: None, nn.ReLU()), ValueError, "ReLU has no parameters, so there is nothing to train"),
         ((lambda: None, nn.Linear), TypeError, "a class"),
         ((lambda: None, None, 3), TypeError, "optimizer is a torch.optim.Optimizer or None, not a int"),
-        ((lambda: None,), ValueError, "allocated nothing and used no tensor"),
+        ((lambda: None,), ValueError, "allocated nothing: it ran no operator"),
+        ((lambda: None, nn.Linear(2, 2)), ValueError, "allocated nothing: it ran no operator"),
     ],
 )
 def test_bad_input_gets_a_sentence(arguments, error, words):

@@ -240,7 +240,27 @@ def frozen_too_late():
     return with_sgd(net)
 
 
+class ClassLevel(nn.Module):
+    scale = T(2)
+
+    def forward(self, x):
+        return x * self.scale
+
+
+def around():
+    layer = nn.Linear(2, 2)
+
+    class Uses(nn.Module):
+        def forward(self, x):
+            return layer(x)
+
+    return Uses()
+
+
 FAULTY = {
+    "a tensor of the class": ("tensor-not-registered", "scale", ClassLevel),
+    "a layer of the function around the class": ("module-in-container", "forward → layer", around),
+    "a Dropout in a list": ("module-in-container", "drops", lambda: Net(drops=[nn.Dropout(0.1)])),
     "a tensor that is learned": ("tensor-not-registered", "w", lambda: Net(w=T(2, requires_grad=True))),
     "a constant tensor": ("tensor-not-registered", "scale", lambda: Net(scale=T(2))),
     "a number as a tensor": ("tensor-not-registered", "eps", lambda: Net(eps=torch.tensor(1e-5))),

@@ -24,11 +24,13 @@ class Caches(nn.Module):
         self.head = nn.Linear(2, 2)
         self.last = None
         self.mask: torch.Tensor | None = None
+        self.aux_loss = 0.0
         self.history = []
         self.by_size = {}
 
     def forward(self, x):
         self.last = self.head(x)
+        self.aux_loss = self.last.square().mean()
         self.history.append(self.last.detach())
         self.by_size[x.shape[0]] = self.last.detach()
         self._remember(x)
@@ -180,6 +182,24 @@ def two_optimizers():
     return net, [torch.optim.SGD(net.head.parameters(), 0.1), torch.optim.Adam(net.body.parameters())]
 
 
+def around():
+    seen = []
+
+    class Notes(nn.Module):
+        names = ("a", "b")
+        table: dict[str, int] = {"a": 1}
+
+        def __init__(self):
+            super().__init__()
+            self.head = nn.Linear(2, 2)
+
+        def forward(self, x):
+            seen.append(self.head(x).detach())
+            return seen[-1]
+
+    return used(Notes())
+
+
 def logger():
     """From many objects a way leads to all that a notebook holds: that is not the model's."""
     found = logging.getLogger("torchcourse.tests")
@@ -257,6 +277,8 @@ SOUND = {
     "a generator": lambda: Net(generator=torch.Generator()),
     "functions": lambda: Net(act=torch.relu, drop=partial(F.dropout, p=0.1), sign=lambda x: -x, lib=F),
     "a logger that leads to the notebook": logger,
+    "a table of activations": lambda: Net(acts={"relu": nn.ReLU(), "tanh": nn.Tanh()}),
+    "a class in a function that notes results": around,
     "a class": lambda: Net(layer_class=nn.Linear),
     "buffers": lambda: nn.BatchNorm1d(3),
     "a non-persistent mask": lambda: (lambda net: net.register_buffer("mask", T(3), False) or net)(Net()),

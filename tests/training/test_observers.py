@@ -167,6 +167,17 @@ def test_activations_with_a_large_mean_keep_their_digits(mean, std, dtype):
     assert found.means[0] == pytest.approx(float(x.double().mean()), rel=1e-3, abs=1e-4)
 
 
+@pytest.mark.parametrize("shape", [(64, 3), (3, 64), (5, 7), (1,), (8, 4, 4, 2), (127, 64)])
+@pytest.mark.parametrize("kept", [0.0, 0.3, 1.0])
+def test_zeros_are_counted_exactly(shape, kept):
+    x = (torch.rand(shape, generator=torch.Generator().manual_seed(1)) < kept).float()
+    for one in (x, x.transpose(0, -1)):
+        with ActivationStats(layer := nn.Identity()) as stats:
+            layer(one)
+        zeros = 1 - torch.count_nonzero(x).item() / x.numel()
+        assert stats.seen.of("(model)").zeros[0] == pytest.approx(zeros, abs=1e-6)
+
+
 def test_activations_of_tuples_integers_and_models_without_children():
     lstm = nn.LSTM(6, 4)
     with ActivationStats(lstm) as stats:

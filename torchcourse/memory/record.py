@@ -36,7 +36,7 @@ def record_step(
 
     Nothing of yours is changed besides what step() does, and no mode or hook stays. When step() raises, its error
     goes on to you, with what had happened as `error.record`.
-    TypeError, ValueError: no function, no module, no optimizer, no parameters, or nothing was allocated.
+    TypeError, ValueError: no function, no module, no optimizer, no parameters, or a step that ran nothing.
     """
     _check(step, model, optimizer)
     watch = Watch(as_cuda)
@@ -52,10 +52,10 @@ def record_step(
                 error.record = _recording(watch, error)  # type: ignore[attr-defined]
             raise
         recording = _recording(watch)
-    if not recording.storages:
+    if not watch.ran:
         raise ValueError(
-            "step() allocated nothing and used no tensor. Let it run the forward, the backward and the "
-            "optimizer's step."
+            "step() allocated nothing: it ran no operator on a tensor. Let it run the forward, the backward and "
+            "the optimizer's step."
         )
     return recording
 

@@ -29,6 +29,7 @@ class Watch:
     def __init__(self, as_on_cuda: bool = True) -> None:
         self.as_on_cuda = as_on_cuda
         self.ledger = Ledger(self.phase)
+        self.ran = False  # whether any operator did
         self.products: set[str] = set()
         self.convolves = False
         self.scores = self.kept_scores = 0  # bytes of attention scores, not kept and kept
@@ -127,6 +128,7 @@ class Watch:
 
     def before(self, name: str, given: list[torch.Tensor]) -> None:
         """Note what an operator is given; called before it runs."""
+        self.ran = True
         phase = self.phase()
         if phase != self._last_phase:
             self._phase_changes(self._last_phase, phase)

@@ -14,6 +14,7 @@ import torch
 from torch import nn
 
 from .look import OWN, Place, attributes, is_module, is_parameter, is_tensor, tensors, walk
+from .writes import class_attributes, reads_mode
 
 MOST_OBJECTS = 50_000  # opened for one attribute; numbers and words don't count
 DEEPEST, OBJECT = 8, 3  # levels of containers; a helper object counts as three of them
@@ -43,7 +44,7 @@ class Hidden:
     attribute: str
     path: str  # "layers[0]", "act → w"
     what: str
-    through: str  # "attribute" | "list" | "dict" | "tuple" | "set" | "closure" | "object"
+    through: str  # "attribute" | "list" | "dict" | "tuple" | "set" | "closure" | "object" | "class"
     thing: Any
 
 
@@ -62,11 +63,13 @@ class Search:
         for at, place in enumerate(self.places):
             if place.again is None:
                 for name, value in _ordinary(place.module):
-                    yield from self._in(at, name, value)
+                    yield from self._in(at, name, "attribute", value)
+                for name, value in _of_class(type(place.module)):
+                    yield from self._in(at, name, "class", value)
 
-    def _in(self, at: int, name: str, value: Any) -> Iterator[Hidden]:
+    def _in(self, at: int, name: str, through: str, value: Any) -> Iterator[Hidden]:
         """Breadth first from one attribute."""
-        waiting: deque[tuple[str, str, Any, int]] = deque([(name, "attribute", value, 0)])
+        waiting: deque[tuple[str, str, Any, int]] = deque([(name, through, value, 0)])
         left = MOST_OBJECTS
         while waiting and left > 0:
             path, through, thing, depth = waiting.popleft()
@@ -89,15 +92,15 @@ class Search:
     def _what(self, thing: Any) -> str | None:
         if is_tensor(thing):
             return "parameter" if is_parameter(thing) else "tensor"
-        if is_module(thing) and not isinstance(thing, torch.jit.ScriptFunction):
-            # A wrapper, or a parent, that holds this very model hides nothing.
-            return None if self._holds_us(thing) else "module"
-        return None
+        return "module" if is_module(thing) and self._matters(thing) else None
 
-    def _holds_us(self, module: nn.Module) -> bool:
+    def _matters(self, module: nn.Module) -> bool:
+        """No fault: a wrapper or parent that holds this very model; a ReLU, to which no walk has anything to do."""
         inside = walk(module)
         self.met |= {id(place.module) for place in inside}
-        return any(place.module is self.places[0].module for place in inside)
+        if any(place.module is self.places[0].module for place in inside):
+            return False
+        return any(tensors(place.module) or reads_mode(place.module) for place in inside)
 
 
 def _ordinary(module: nn.Module) -> Iterator[tuple[str, Any]]:
@@ -117,6 +120,15 @@ def _ordinary(module: nn.Module) -> Iterator[tuple[str, Any]]:
                 continue
 
 
+def _of_class(kind: type) -> Iterator[tuple[str, Any]]:
+    """What the class itself holds, and what its methods keep from the function around it."""
+    for name, value in class_attributes(kind):
+        if type(value) is FunctionType and value.__closure__:
+            yield from ((f"{name} → {path}", held) for path, _, held in _closure("", value))
+        elif is_tensor(value) or is_module(value) or isinstance(value, list | tuple | dict):
+            yield name, value
+
+
 def _slots(base: type) -> Iterable[str]:
     slots = vars(base).get("__slots__", ())
     return [slots] if isinstance(slots, str) else [name for name in slots if not name.startswith("__")]
@@ -130,7 +142,7 @@ def _inside(path: str, thing: Any, through: str) -> Inner:
     kind = type(thing)
     if issubclass(kind, CLOSED) or is_module(thing) or kind.__module__.partition(".")[0] in WORLDS:
         return ()
-    held = "object" if through == "object" else ""
+    held = "object" if through in ("object", "class") else ""  # there, only what learns is told
     if issubclass(kind, dict):
         return [(f"{path}[{key!r}]" if type(key) in (str, int) else f"{path}[…]", held or "dict", value)
                 for key, value in list(dict.items(thing)) if type(value) not in PLAIN]  # fmt: skip
@@ -151,17 +163,21 @@ def _inside(path: str, thing: Any, through: str) -> Inner:
     return [(f"{path}.{name}", "object", value) for name, value in list(attributes(thing).items())]
 
 
+def _arrow(path: str, name: str) -> str:
+    return f"{path} → {name}" if path else name
+
+
 def _closure(path: str, function: FunctionType) -> Inner:
     cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
     for name, cell in cells:
         try:
-            yield f"{path} → {name}", "closure", cell.cell_contents
+            yield _arrow(path, name), "closure", cell.cell_contents
         except ValueError:  # a cell that is still empty
             continue
     for i, value in enumerate(function.__defaults__ or ()):
-        yield f"{path} → default {i}", "closure", value
+        yield _arrow(path, f"default {i}"), "closure", value
     for name, value in (function.__kwdefaults__ or {}).items():
-        yield f"{path} → {name}", "closure", value
+        yield _arrow(path, name), "closure", value
     wrapped = vars(function).get("__wrapped__")
     if wrapped is not None:
         yield path, "closure", wrapped

@@ -54,7 +54,7 @@ def _finding(
     where, through = join(place.path, name), found[0].through
     if what == "module":
         return Finding("module-in-container", where, _modules_evidence(found), _mend(name, what, through))
-    if through == "attribute":
+    if through in ("attribute", "class"):
         return _attribute(places, place, name, where, found[0].thing, written)
     kind = "parameter-in-container" if what == "parameter" else "tensor-in-container"
     things = f"{_held(found)} {count(len(found), what)}, the first {_tensor(found[0].thing)}"
@@ -66,8 +66,8 @@ def _finding(
 def _held(found: list[Hidden]) -> str:
     """'a list with', 'a closure over'."""
     through = found[0].through
-    if through == "attribute":
-        return "an ordinary attribute with"
+    if through in ("attribute", "class"):
+        return "an ordinary attribute with" if through == "attribute" else "the class itself holds"
     return {"closure": "a function that keeps", "object": "a helper object with"}.get(
         through, f"a plain {through} with"
     )
@@ -90,8 +90,8 @@ def _modules_evidence(found: list[Hidden]) -> str:
 
 
 def _mend(name: str, what: str, through: str) -> str:
-    if through == "closure":
-        return f"Register what {name} uses: self.part = …, and let it read self.part."
+    if through in ("closure", "class"):
+        return f"Register what {name} stands for in __init__, self.part = …, and let forward read self.part."
     if through == "object":
         return f"Make the helper in {name} an nn.Module, or register what it holds on this module, too."
     if what == "tensor":
@@ -105,38 +105,40 @@ def _attribute(
     places: tuple[Place, ...], place: Place, name: str, where: str, tensor: Any, written: Writes | None
 ) -> Finding:
     """A tensor, or a parameter, right in the module's dictionary."""
-    was_parameter = name in dict(table(place.module, "_parameters")) or (
-        written and name in written.made_parameters
-    )
-    if was_parameter:
-        return Finding(
-            "parameter-replaced",
-            where,
-            f"{name} is a plain {_tensor(tensor)} in vars(module), where a parameter of this name was: "
-            "forward reads the tensor, and nobody trains, moves or saves it.",
-            f"Write into the parameter (with torch.no_grad(): module.{name}.copy_(…)), or assign nn.Parameter(…).",
-        )
+    if name in dict(table(place.module, "_parameters")) or (written and name in written.made_parameters):
+        return _replaced(name, where, tensor)
     shared = _view_of(places, tensor)
-    was_buffer = name in dict(table(place.module, "_buffers")) or (written and name in written.made_buffers)
-    if was_buffer or shared:
-        why = (
-            f"it lies on the memory of {shared} only until the first to()"
-            if shared
-            else "a buffer of this name was here"
-        )
-        return Finding(
-            "buffer-not-moved",
-            where,
-            f"{name} is a plain {_tensor(tensor)} in vars(module); {why}: {_unseen(tensor)}.",
-            f"Make it where it is used, in forward, or register it: self.register_buffer({name!r}, tensor).",
-        )
-    learned = tensor.requires_grad and tensor.is_leaf
-    mend = f"self.{name} = nn.Parameter(tensor)." if learned else f"self.register_buffer({name!r}, tensor)."
+    if shared:
+        return _stays(name, where, tensor, f"it lies on the memory of {shared} only until the first to()")
+    if name in dict(table(place.module, "_buffers")) or (written and name in written.made_buffers):
+        return _stays(name, where, tensor, "a buffer of this name was here")
+    evidence = (
+        f"a plain {_tensor(tensor)} beside the dictionaries: {_unseen(tensor)}{_left_one(places, tensor)}."
+    )
+    mend = (
+        f"self.{name} = nn.Parameter(tensor)."
+        if tensor.requires_grad and tensor.is_leaf
+        else f"self.register_buffer({name!r}, tensor), with persistent=False where state_dict() need not have it."
+    )
+    return Finding("tensor-not-registered", where, evidence, mend)
+
+
+def _replaced(name: str, where: str, tensor: Any) -> Finding:
     return Finding(
-        "tensor-not-registered",
+        "parameter-replaced",
         where,
-        f"a plain {_tensor(tensor)} in vars(module): {_unseen(tensor)}{_left_one(places, tensor)}.",
-        mend if learned else f"{mend[:-1]}, with persistent=False where state_dict() need not have it.",
+        f"{name} is a plain {_tensor(tensor)} in vars(module), where a parameter of this name was: "
+        "forward reads the tensor, and nobody trains, moves or saves it.",
+        f"Write into the parameter (with torch.no_grad(): module.{name}.copy_(…)), or assign nn.Parameter(…).",
+    )
+
+
+def _stays(name: str, where: str, tensor: Any, why: str) -> Finding:
+    return Finding(
+        "buffer-not-moved",
+        where,
+        f"{name} is a plain {_tensor(tensor)} in vars(module); {why}: {_unseen(tensor)}.",
+        f"Make it where it is used, in forward, or register it: self.register_buffer({name!r}, tensor).",
     )
 
 

@@ -29,7 +29,6 @@ class Writes:
     grown: frozenset[str]  # containers that forward puts something into
     made_parameters: frozenset[str]
     made_buffers: frozenset[str]
-    by_name: bool  # forward writes attributes whose names are computed
 
     def cached(self, name: str, leaf: bool) -> bool:
         """Whether a tensor in this attribute is a result of a call, not something that `__init__` made."""
@@ -44,14 +43,13 @@ def writes(module: nn.Module) -> Writes:
     hooks = [code_of(hook) for table in _hook_tables(module) for hook in table.values()]
     own = [code_of(attributes(module).get("forward"))]
     forward = [*_reached(type(module), ["forward", "__call__"]), *nested([*hooks, *own])]
-    cached = {name for name, value in _class_attributes(type(module)) if type(value) is cached_property}
+    cached = {name for name, value in class_attributes(type(module)) if type(value) is cached_property}
     return Writes(
         frozenset(name for code in init for name in _stored(code)),
         frozenset(cached.union(*(_stored(code) for code in forward))),
         frozenset(name for code in forward for name in _grown(code)),
         frozenset(name for code in init for name in _made(code, "Parameter")),
         frozenset(name for code in init for name in _made(code, "Buffer")),
-        any("setattr" in code.co_names for code in forward),
     )
 
 
@@ -60,17 +58,22 @@ def _hook_tables(module: nn.Module) -> Iterator[dict[Any, Any]]:
         yield attributes(module).get(name) or {}
 
 
-def _class_attributes(kind: type) -> Iterator[tuple[str, Any]]:
+def class_attributes(kind: type) -> Iterator[tuple[str, Any]]:
     for base in kind.__mro__:
         if base is nn.Module:
             return
         yield from vars(base).items()
 
 
+def reads_mode(module: nn.Module) -> bool:
+    """Whether forward looks at `training`, as Dropout's does: then train() and eval() must reach it."""
+    return any("training" in code.co_names for code in _reached(type(module), ["forward", "__call__"]))
+
+
 def _reached(kind: type, starts: Iterable[str]) -> Codes:
     """The code of these methods and of all that they name, up to nn.Module's own."""
     defined: dict[str, list[Any]] = {}
-    for name, value in _class_attributes(kind):
+    for name, value in class_attributes(kind):
         defined.setdefault(name, []).append(value)
     found: Codes = []
     waiting, done = list(starts), set()
@@ -114,17 +117,23 @@ def nested(codes: Iterable[CodeType | None]) -> Codes:
 
 
 def _stored(code: CodeType) -> set[str]:
-    """Attributes that get a value other than None."""
+    """Attributes that get more than a placeholder: None, a number, an empty container."""
     steps = list(dis.get_instructions(code))
     return {
         step.argval
         for i, step in enumerate(steps)
-        if step.opname == "STORE_ATTR" and not _is_none(steps, i - 2)
+        if step.opname == "STORE_ATTR" and not _placeholder(steps, i - 2)
     }
 
 
-def _is_none(steps: list[dis.Instruction], at: int) -> bool:
-    return at >= 0 and steps[at].opname in ("LOAD_CONST", "RETURN_CONST") and steps[at].argval is None
+def _placeholder(steps: list[dis.Instruction], at: int) -> bool:
+    """Whether this step puts a constant, or an empty list or dict, on the stack."""
+    if at < 0:
+        return False
+    name = steps[at].opname
+    return name in ("LOAD_CONST", "LOAD_SMALL_INT") or (
+        name in ("BUILD_LIST", "BUILD_MAP") and steps[at].arg == 0
+    )
 
 
 def _grown(code: CodeType) -> set[str]:

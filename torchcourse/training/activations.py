@@ -116,8 +116,16 @@ def _statistics(tensor: Tensor) -> Tensor:
     """Mean, standard deviation and share of zeros as float32, left on the device; shape (3,)."""
     with torch.no_grad():
         mean = tensor.mean(dtype=torch.float32)
-        nonzero = tensor.bool().sum(dtype=torch.int32) / tensor.numel()
-        return torch.stack([mean, _spread(tensor, mean), 1 - nonzero])
+        return torch.stack([mean, _spread(tensor, mean), 1 - _nonzeros(tensor) / tensor.numel()])
+
+
+def _nonzeros(tensor: Tensor) -> Tensor:
+    """How many elements are not 0: torch.count_nonzero, several times faster on a CPU."""
+    flags = tensor.bool()
+    if flags.numel() % 64 == 0:
+        # 64 flags fit into a byte's 127, and bytes add up in one instruction.
+        flags = flags.reshape(64, -1).view(torch.int8).sum(0, dtype=torch.int8)
+    return flags.sum(dtype=torch.int32)
 
 
 def _spread(tensor: Tensor, mean: Tensor) -> Tensor:
