@@ -17,6 +17,19 @@ def test_a_figure_is_transparent_and_its_axes_serve_both_themes():
     plt.close(fig)
 
 
+def test_jupyter_puts_no_box_behind_it():
+    """Neither a dark one in the light theme nor a light one in the dark theme."""
+    from matplotlib_inline.backend_inline import _fetch_figure_metadata
+
+    with figure_style():
+        fig, ax = plt.subplots()
+        ax.plot([0, 1], [0, 1])
+    assert _fetch_figure_metadata(fig) is None
+    ax.tick_params(colors="#7B8793")
+    assert _fetch_figure_metadata(fig) == {"needs_background": "dark"}  # what the style avoids
+    plt.close(fig)
+
+
 def test_settings_are_as_before_afterwards_even_after_an_error():
     plt.close(plt.figure())
     before = dict(matplotlib.rcParams)
