@@ -174,8 +174,8 @@ def test_checks_leave_the_random_numbers_alone():
 
 
 def test_the_rebuilt_sgd_is_torchs():
-    assert check.compare_sgd(rebuilt("07c_schedules_and_precision")["MomentumSGD"]).state == "right"
-    assert rebuilt_lines("07c_schedules_and_precision") <= 60
+    assert check.compare_sgd(rebuilt("07c_rates_and_schedules")["MomentumSGD"]).state == "right"
+    assert rebuilt_lines("07c_rates_and_schedules") <= 60
 
 
 class WithoutBuffer:

@@ -6,6 +6,7 @@ import warnings
 import weakref
 from functools import cached_property, partial
 from types import SimpleNamespace
+from typing import ClassVar
 
 import numpy as np
 import torch
@@ -187,7 +188,7 @@ def around():
 
     class Notes(nn.Module):
         names = ("a", "b")
-        table: dict[str, int] = {"a": 1}
+        table: ClassVar[dict[str, int]] = {"a": 1}
 
         def __init__(self):
             super().__init__()

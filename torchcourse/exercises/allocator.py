@@ -138,7 +138,8 @@ def compare_allocator(rebuilt: Any, rng: Random, programs: int = 40) -> Verdict:
             calls += 1
         failed += run.model.memory_stats()["num_ooms"]
     return right(
-        f"{programs} random programs, {calls} calls: every address is the model's. {failed} ran out of memory."
+        f"{programs} random programs, {calls} calls: every address is the model's. "
+        f"Of the requests, {failed} ran out of memory."
     )
 
 

@@ -1,4 +1,4 @@
-"""Checks of chapter 06: mending a state_dict, and writing the resume. And the reader that is rebuilt there."""
+"""Checks of chapters 06 and 06b: mending a state_dict, writing the resume, and the reader rebuilt in 06."""
 
 import io
 import os
@@ -17,7 +17,7 @@ from torchcourse.exercises import Verdict, almost, check, not_yet, rebuild, righ
 
 __all__ = ["compare_reader", "mend", "resume"]
 
-# --- Your turn 1 --------------------------------------------------------------------------------------------
+# --- 06 Your turn: mend -------------------------------------------------------------------------------------
 
 # One layer is called `submodule`: a name that holds the word `module.` and is no prefix.
 CASES = {
@@ -65,7 +65,7 @@ def _judge_names(case: str, prefix: str, got: list[str], wanted: list[str]) -> I
     yield wrong(f"{case} file: the first names are {got[:2]}; expected {wanted[:2]}.")
 
 
-# --- Your turn 2 --------------------------------------------------------------------------------------------
+# --- 06b Your turn: resume ----------------------------------------------------------------------------------
 
 
 class _Run:

@@ -58,14 +58,18 @@ class Search:
             id(held) for place in places if place.again is None for _, _, held in tensors(place.module)
         }
         self.met: set[int] = set()
+        self.classes: set[type] = set()
 
     def all(self) -> Iterator[Hidden]:
         for at, place in enumerate(self.places):
             if place.again is None:
                 for name, value in _ordinary(place.module):
                     yield from self._in(at, name, "attribute", value)
-                for name, value in _of_class(type(place.module)):
-                    yield from self._in(at, name, "class", value)
+                kind = type(place.module)
+                if kind not in self.classes:  # what a class holds is told where it is met first
+                    self.classes.add(kind)
+                    for name, value in _of_class(kind):
+                        yield from self._in(at, name, "class", value)
 
     def _in(self, at: int, name: str, through: str, value: Any) -> Iterator[Hidden]:
         """Breadth first from one attribute."""

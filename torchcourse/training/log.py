@@ -53,7 +53,7 @@ class Log:
         if settings is not None:
             self.config_path.write_text(settings, encoding="utf-8")
         if self._bar:
-            from tqdm import tqdm  # type: ignore[import-untyped]
+            from tqdm import tqdm
 
             self._progress = tqdm(total=self._total)
         return self
