@@ -131,7 +131,7 @@ LESSONS = (
             "follow `.to(device)` step by step, for a tensor and for a module",
             "explain a device mismatch, and mend it at the right place",
         ),
-        minutes=60,
+        minutes=70,
     ),
     Lesson(
         "03b_behind_python",
@@ -143,7 +143,7 @@ LESSONS = (
             "time GPU work without fooling yourself",
             "use pinned memory and `non_blocking`, and say when that is unsafe",
         ),
-        minutes=60,
+        minutes=70,
     ),
     Lesson(
         "04_cuda_memory",
