@@ -168,7 +168,7 @@ LESSONS = (
             "say what each remedy saves, before trying it",
             "find what keeps memory alive: lists, graphs, the notebook itself",
         ),
-        minutes=60,
+        minutes=80,
     ),
     Lesson(
         "05_modules",

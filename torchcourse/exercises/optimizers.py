@@ -111,7 +111,7 @@ def decay_groups(answer: Any) -> Iterator[Verdict]:
         )
     elif wrong_ones := sorted(name for name in wanted - DECAYED if decays[name]):
         yield wrong(f"{wrong_ones[0]} decays; biases and the weights of norm layers should not.")
-    elif "frozen.weight" in decays:
+    elif set(decays) - wanted:
         yield almost(
             "right, but a group also holds frozen parameters; leave out those without requires_grad."
         )

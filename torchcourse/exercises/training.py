@@ -88,7 +88,7 @@ def _judge_move(moved: Tensor, gradient: Tensor, max_norm: float) -> Iterator[Ve
         yield wrong("each element was clipped by itself; clip_grad_norm_ keeps the direction.")
     else:
         yield wrong(
-            "the weights moved by something else than the clipped gradient of this batch. Old gradients were there "
+            "the weights moved, but not by the clipped gradient of this batch. Old gradients were there "
             "when your function was called: were they cleared before backward()?"
         )
 
