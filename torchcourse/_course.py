@@ -265,6 +265,7 @@ LESSONS = (
         (
             "say what float16 and bfloat16 can hold, and what autocast casts",
             "follow GradScaler through an overflow",
+            "say why weights and optimizer stay in float32",
         ),
         minutes=45,
     ),
