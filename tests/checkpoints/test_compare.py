@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from torch import nn
 
@@ -251,6 +251,7 @@ SIZES = st.lists(st.sampled_from([2, 3, 4]), min_size=4, max_size=4)
 @given(NAMES, NAMES, SIZES, st.sampled_from(["", "module.", "model.", "_orig_mod."]))
 def test_a_rename_in_place_is_right_or_not_given(old, new, sizes, prefix):
     """The layers keep their places and get other names: the only right answer is place by place."""
+    assume(set(old) != set(new) or old == new)  # the same names in another order: there the names decide
     shapes = list(pairwise(sizes))
     before, after = net(old, shapes), net(new, shapes)
     renamed = compare(after, prefixed(prefix, before.state_dict())).renamed

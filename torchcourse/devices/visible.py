@@ -26,8 +26,8 @@ def visible_gpus(setting: str | None, gpus: tuple[GPU, ...]) -> tuple[GPU, ...]:
 
 
 def _numbers(setting: str) -> list[int]:
-    """The numbers up to the first entry that doesn't begin with one ("2ampere" counts as 2, as in C)."""
-    found = (re.match(r"\s*\+?(\d{1,6})", entry) for entry in setting.split(","))
+    """The numbers up to the first entry that doesn't begin with one ("2ampere" counts as 2, "-0" as 0, as in C)."""
+    found = (re.match(r"\s*(?:\+?|-(?=0+(?!\d)))(\d{1,6})", entry) for entry in setting.split(","))
     return [int(number[1]) for number in takewhile(bool, found) if number]
 
 
