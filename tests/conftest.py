@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.notebooks import summary
+
 # The suite runs in several processes, and each starts kernels. Threads that wait for one another on a busy
 # core spin: a cell of 5 s then took over 180 s.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
@@ -38,6 +40,11 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
             return _together(nodeid)
 
     return Scheduling(config, log)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    # Here, not beside the lanes: with several processes, the first one loads no conftest below this.
+    summary.write(terminalreporter)
 
 
 def _together(nodeid: str) -> str:

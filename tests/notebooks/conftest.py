@@ -8,11 +8,10 @@ import pytest
 
 from . import claims, files, live, nbval_lane
 from .compare import comparing
+from .summary import BUDGET, COMPARED
 
 # The notebooks that ran in a live kernel of this process.
 _live = pytest.StashKey[dict[Path, live.Live]]()
-# What the lanes measured, for the summary. It travels with a test's report, since tests may run in several processes.
-BUDGET, COMPARED = "budget", "nbval"
 
 _PROBE_GPU = "import torch; print(torch.ones(2, device='cuda').sum().item())"
 
@@ -85,30 +84,3 @@ def nbval_run(record_property, notebook: Path):
         return report
 
     return run
-
-
-def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    if compared := _told(terminalreporter, COMPARED):
-        same, cells = map(sum, zip(*compared, strict=True))
-        terminalreporter.section("notebooks under nbval")
-        terminalreporter.write_line(f"{comparing()[1]}: {same} of {cells} cells compared")
-    if budgets := _told(terminalreporter, BUDGET):
-        terminalreporter.section("budgets of the notebooks (one pass; peak of all passes)")
-        for line in _table(sorted(budgets)):
-            terminalreporter.write_line(line)
-
-
-def _told(terminalreporter: pytest.TerminalReporter, what: str) -> list[list]:
-    """What the tests recorded under this name, each of them once."""
-    reports = [report for kind in ("passed", "failed") for report in terminalreporter.getreports(kind)]
-    calls = [report for report in reports if report.when == "call"]
-    return [value for report in calls for name, value in report.user_properties if name == what]
-
-
-def _table(budgets: list[list]) -> list[str]:
-    width = max(len(stem) for stem, *_ in budgets)
-    lines = [f"{'notebook':<{width}}  cells  runs  seconds  peak MB"]
-    for stem, cells, runs, seconds, peak, mark in budgets:
-        figures = f"{cells:>5}  {runs:>4}  {seconds:>7.1f}  {peak / 1e6:>7.0f}"
-        lines.append(f"{stem:<{width}}  {figures}  {mark}".rstrip())
-    return lines
