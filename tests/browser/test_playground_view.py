@@ -4,17 +4,22 @@ import math
 import re
 from collections.abc import Iterator
 
-import nbformat
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
 from torchcourse.optimizers.decay import PROBLEMS, WAYS, Settings, path
 from torchcourse.widgets._card import HERE
 
-from . import checks
 from .lab import Lab
-from .page import NotebookPage, opened
-from .visit import SCHEMES
+from .page import NotebookPage
+from .touch import (
+    has_no_barriers,
+    left_no_trace,
+    one_tab_in_and_one_out,
+    say,
+    says_the_same_as_text,
+    touching,
+)
 
 PLAYGROUND = "from torchcourse.widgets import playground\nplayground(steps=20)"
 
@@ -23,18 +28,7 @@ expect.set_options(timeout=20_000)
 
 @pytest.fixture(scope="module")
 def playground_page(browser: Browser, jupyter: Lab) -> Iterator[NotebookPage]:
-    kernel = {"name": "torchcourse-cpu", "display_name": "torchcourse (CPU)", "language": "python"}
-    name = "touch_playground.ipynb"
-    cells = [nbformat.v4.new_code_cell(PLAYGROUND)]
-    nbformat.write(
-        nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), jupyter.root / name
-    )
-    with opened(browser, jupyter, name) as page:
-        page.open(jupyter.url(name))
-        assert page.run() == "ran", "the kernel died"
-        assert checks.errors(page.cells()) == []
-        assert [view["shown"] for view in page.views()] == [True], "the playground does not show"
-        page.show_whole()
+    with touching(browser, jupyter, "playground", PLAYGROUND) as page:
         yield page
 
 
@@ -50,10 +44,6 @@ def playground(playground_page: NotebookPage) -> Locator:
     expect(view.locator(".tc-counter"), "Home did not lead to the start").to_have_text("0 / 20")
     playground_page.frames.clear()
     return view
-
-
-def say(view: Locator) -> Locator:
-    return view.locator(".tc-say:not(.tc-measure)")
 
 
 def test_playground_keyboard(playground: Locator, playground_page: NotebookPage) -> None:
@@ -104,23 +94,11 @@ def test_playground_mouse(playground: Locator, playground_page: NotebookPage) ->
 def test_playground_keyboard_one_tab_in_and_one_out(
     playground: Locator, playground_page: NotebookPage
 ) -> None:
-    keys = playground_page.page.keyboard
-    inside = playground.locator(":focus")
-    for leave, enter in (("Tab", "Shift+Tab"), ("Shift+Tab", "Tab")):
-        expect(playground.locator(".tc-body"), "the body of the view takes the focus").to_be_focused()
-        keys.press(leave)
-        expect(inside, f"one {leave} did not leave the view").to_have_count(0)
-        keys.press(enter)
-        expect(inside, f"one {enter} did not come back").to_have_count(1)
-        playground.locator(".tc-body").focus()
+    one_tab_in_and_one_out(playground_page, playground)
 
 
 def test_playground_says_the_same_as_text(playground: Locator, playground_page: NotebookPage) -> None:
-    playground_page.page.keyboard.press("t")
-    text = playground.locator(".tc-twin pre").inner_text()
-    playground_page.page.keyboard.press("t")
-    plain = playground_page.cells()[0]["outputs"][0]["data"]["text/plain"]
-    assert text == ("".join(plain) if isinstance(plain, list) else plain)
+    says_the_same_as_text(playground_page, playground)
 
 
 def test_playground_steps_that_grow_without_end(playground: Locator, playground_page: NotebookPage) -> None:
@@ -134,16 +112,7 @@ def test_playground_steps_that_grow_without_end(playground: Locator, playground_
 
 
 def test_playground_touched_has_no_barriers(playground: Locator, playground_page: NotebookPage) -> None:
-    for key in ("ArrowRight", "ArrowRight", "?", "t"):
-        playground_page.page.keyboard.press(key)
-    found = []
-    for scheme in SCHEMES:
-        playground_page.theme(scheme)
-        found += checks.barriers(playground_page.violations(), scheme)
-    playground_page.theme("light")
-    playground_page.page.keyboard.press("t")
-    playground_page.page.keyboard.press("Escape")
-    assert not found, "\n".join(map(str, found))
+    has_no_barriers(playground_page, "ArrowRight", "ArrowRight")
 
 
 # Without a mean of gradients (beta 1 is 0), Adam's steps near the end amplify the last digit's rounding, so
@@ -191,6 +160,4 @@ def test_the_rules_of_the_browser_are_pythons(browser: Browser) -> None:
 
 
 def test_playground_left_no_trace(playground_page: NotebookPage) -> None:
-    """After all that was done above: nothing asked for elsewhere, no error."""
-    found = checks.left_machine(playground_page.requests) + checks.complaints(playground_page.complaints)
-    assert not found, "\n".join(map(str, found))
+    left_no_trace(playground_page)

@@ -3,14 +3,19 @@
 import re
 from collections.abc import Iterator
 
-import nbformat
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from . import checks
 from .lab import Lab
-from .page import NotebookPage, opened
-from .visit import SCHEMES
+from .page import NotebookPage
+from .touch import (
+    has_no_barriers,
+    left_no_trace,
+    one_tab_in_and_one_out,
+    say,
+    says_the_same_as_text,
+    touching,
+)
 
 QUEUE = """\
 from torchcourse.devices.queue import clock, item, kernel
@@ -29,18 +34,7 @@ expect.set_options(timeout=20_000)
 
 @pytest.fixture(scope="module")
 def queue_page(browser: Browser, jupyter: Lab) -> Iterator[NotebookPage]:
-    kernel = {"name": "torchcourse-cpu", "display_name": "torchcourse (CPU)", "language": "python"}
-    cells = [nbformat.v4.new_code_cell(QUEUE)]
-    name = "touch_queue.ipynb"
-    nbformat.write(
-        nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), jupyter.root / name
-    )
-    with opened(browser, jupyter, name) as page:
-        page.open(jupyter.url(name))
-        assert page.run() == "ran", "the kernel died"
-        assert checks.errors(page.cells()) == []
-        assert [view["shown"] for view in page.views()] == [True], "the queue does not show"
-        page.show_whole()
+    with touching(browser, jupyter, "queue", QUEUE) as page:
         yield page
 
 
@@ -58,10 +52,6 @@ def queue(queue_page: NotebookPage) -> Locator:
 
 def box(view: Locator, label: str) -> Locator:
     return view.locator(".tc-i", has_text=label).first
-
-
-def say(view: Locator) -> Locator:
-    return view.locator(".tc-say:not(.tc-measure)")
 
 
 def test_queue_keyboard(queue: Locator, queue_page: NotebookPage) -> None:
@@ -136,39 +126,16 @@ def test_queue_mouse(queue: Locator, queue_page: NotebookPage) -> None:
 
 
 def test_queue_keyboard_one_tab_in_and_one_out(queue: Locator, queue_page: NotebookPage) -> None:
-    keys = queue_page.page.keyboard
-    inside = queue.locator(":focus")
-    for leave, enter in (("Tab", "Shift+Tab"), ("Shift+Tab", "Tab")):
-        expect(queue.locator(".tc-body"), "the body of the view takes the focus").to_be_focused()
-        keys.press(leave)
-        expect(inside, f"one {leave} did not leave the view").to_have_count(0)
-        keys.press(enter)
-        expect(inside, f"one {enter} did not come back").to_have_count(1)
-        queue.locator(".tc-body").focus()
+    one_tab_in_and_one_out(queue_page, queue)
 
 
 def test_queue_says_the_same_as_text(queue: Locator, queue_page: NotebookPage) -> None:
-    queue_page.page.keyboard.press("t")
-    text = queue.locator(".tc-twin pre").inner_text()
-    queue_page.page.keyboard.press("t")
-    plain = queue_page.cells()[0]["outputs"][0]["data"]["text/plain"]
-    assert text == ("".join(plain) if isinstance(plain, list) else plain)
+    says_the_same_as_text(queue_page, queue)
 
 
 def test_queue_touched_has_no_barriers(queue: Locator, queue_page: NotebookPage) -> None:
-    for key in ("ArrowRight", "ArrowRight", "ArrowRight", "?", "t"):
-        queue_page.page.keyboard.press(key)
-    found = []
-    for scheme in SCHEMES:
-        queue_page.theme(scheme)
-        found += checks.barriers(queue_page.violations(), scheme)
-    queue_page.theme("light")
-    queue_page.page.keyboard.press("t")
-    queue_page.page.keyboard.press("Escape")
-    assert not found, "\n".join(map(str, found))
+    has_no_barriers(queue_page, "ArrowRight", "ArrowRight", "ArrowRight")
 
 
 def test_queue_left_no_trace(queue_page: NotebookPage) -> None:
-    """After all that was done above: nothing asked for elsewhere, no error."""
-    found = checks.left_machine(queue_page.requests) + checks.complaints(queue_page.complaints)
-    assert not found, "\n".join(map(str, found))
+    left_no_trace(queue_page)

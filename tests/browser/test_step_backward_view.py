@@ -3,14 +3,19 @@
 import re
 from collections.abc import Iterator
 
-import nbformat
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from . import checks
 from .lab import Lab
-from .page import NotebookPage, opened
-from .visit import SCHEMES
+from .page import NotebookPage
+from .touch import (
+    has_no_barriers,
+    left_no_trace,
+    one_tab_in_and_one_out,
+    say,
+    says_the_same_as_text,
+    touching,
+)
 
 STEPPER = """\
 import torch
@@ -32,18 +37,7 @@ expect.set_options(timeout=20_000)
 
 @pytest.fixture(scope="module")
 def stepper_page(browser: Browser, jupyter: Lab) -> Iterator[NotebookPage]:
-    kernel = {"name": "torchcourse-cpu", "display_name": "torchcourse (CPU)", "language": "python"}
-    cells = [nbformat.v4.new_code_cell(STEPPER)]
-    name = "touch_step_backward.ipynb"
-    nbformat.write(
-        nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), jupyter.root / name
-    )
-    with opened(browser, jupyter, name) as page:
-        page.open(jupyter.url(name))
-        assert page.run() == "ran", "the kernel died"
-        assert checks.errors(page.cells()) == []
-        assert [view["shown"] for view in page.views()] == [True], "the stepper does not show"
-        page.show_whole()
+    with touching(browser, jupyter, "step_backward", STEPPER) as page:
         yield page
 
 
@@ -61,10 +55,6 @@ def stepper(stepper_page: NotebookPage) -> Locator:
 
 def box(view: Locator, title: str) -> Locator:
     return view.locator(".node", has_text=title).first
-
-
-def say(view: Locator) -> Locator:
-    return view.locator(".tc-say:not(.tc-measure)")
 
 
 def test_step_backward_keyboard(stepper: Locator, stepper_page: NotebookPage) -> None:
@@ -132,39 +122,16 @@ def test_step_backward_mouse(stepper: Locator, stepper_page: NotebookPage) -> No
 
 
 def test_step_backward_keyboard_one_tab_in_and_one_out(stepper: Locator, stepper_page: NotebookPage) -> None:
-    keys = stepper_page.page.keyboard
-    inside = stepper.locator(":focus")
-    for leave, enter in (("Tab", "Shift+Tab"), ("Shift+Tab", "Tab")):
-        expect(stepper.locator(".tc-body"), "the body of the view takes the focus").to_be_focused()
-        keys.press(leave)
-        expect(inside, f"one {leave} did not leave the view").to_have_count(0)
-        keys.press(enter)
-        expect(inside, f"one {enter} did not come back").to_have_count(1)
-        stepper.locator(".tc-body").focus()
+    one_tab_in_and_one_out(stepper_page, stepper)
 
 
 def test_step_backward_says_the_same_as_text(stepper: Locator, stepper_page: NotebookPage) -> None:
-    stepper_page.page.keyboard.press("t")
-    text = stepper.locator(".tc-twin pre").inner_text()
-    stepper_page.page.keyboard.press("t")
-    plain = stepper_page.cells()[0]["outputs"][0]["data"]["text/plain"]
-    assert text == ("".join(plain) if isinstance(plain, list) else plain)
+    says_the_same_as_text(stepper_page, stepper)
 
 
 def test_step_backward_touched_has_no_barriers(stepper: Locator, stepper_page: NotebookPage) -> None:
-    for key in ("ArrowRight", "ArrowRight", "?", "t"):
-        stepper_page.page.keyboard.press(key)
-    found = []
-    for scheme in SCHEMES:
-        stepper_page.theme(scheme)
-        found += checks.barriers(stepper_page.violations(), scheme)
-    stepper_page.theme("light")
-    stepper_page.page.keyboard.press("t")
-    stepper_page.page.keyboard.press("Escape")
-    assert not found, "\n".join(map(str, found))
+    has_no_barriers(stepper_page, "ArrowRight", "ArrowRight")
 
 
 def test_step_backward_left_no_trace(stepper_page: NotebookPage) -> None:
-    """After all that was done above: nothing asked for elsewhere, no error."""
-    found = checks.left_machine(stepper_page.requests) + checks.complaints(stepper_page.complaints)
-    assert not found, "\n".join(map(str, found))
+    left_no_trace(stepper_page)

@@ -5,7 +5,6 @@ import json
 import random
 from collections.abc import Iterator
 
-import nbformat
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
@@ -14,10 +13,16 @@ from torchcourse.allocator.sizes import GIB, MIB
 from torchcourse.graphs.timeline.story import states
 from torchcourse.widgets.timeline import UNIT, AllocatorTimeline, timeline
 
-from . import checks
 from .lab import Lab
-from .page import NotebookPage, opened
-from .visit import SCHEMES
+from .page import NotebookPage
+from .touch import (
+    has_no_barriers,
+    left_no_trace,
+    one_tab_in_and_one_out,
+    say,
+    says_the_same_as_text,
+    touching,
+)
 
 TIMELINE = """\
 from torchcourse.allocator import Allocator, OutOfMemoryError
@@ -45,18 +50,7 @@ expect.set_options(timeout=20_000)
 
 @pytest.fixture(scope="module")
 def timeline_page(browser: Browser, jupyter: Lab) -> Iterator[NotebookPage]:
-    kernel = {"name": "torchcourse-cpu", "display_name": "torchcourse (CPU)", "language": "python"}
-    cells = [nbformat.v4.new_code_cell(TIMELINE)]
-    name = "touch_timeline.ipynb"
-    nbformat.write(
-        nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), jupyter.root / name
-    )
-    with opened(browser, jupyter, name) as page:
-        page.open(jupyter.url(name))
-        assert page.run() == "ran", "the kernel died"
-        assert checks.errors(page.cells()) == []
-        assert [view["shown"] for view in page.views()] == [True], "the timeline does not show"
-        page.show_whole()
+    with touching(browser, jupyter, "timeline", TIMELINE) as page:
         yield page
 
 
@@ -74,10 +68,6 @@ def shown(timeline_page: NotebookPage) -> Locator:
 
 def counter(view: Locator) -> Locator:
     return view.locator(".tc-player .tc-counter")
-
-
-def say(view: Locator) -> Locator:
-    return view.locator(".tc-say:not(.tc-measure)")
 
 
 def number(view: Locator, name: str) -> Locator:
@@ -179,42 +169,19 @@ def test_timeline_mouse(shown: Locator, timeline_page: NotebookPage) -> None:
 
 
 def test_timeline_keyboard_one_tab_in_and_one_out(shown: Locator, timeline_page: NotebookPage) -> None:
-    keys = timeline_page.page.keyboard
-    inside = shown.locator(":focus")
-    for leave, enter in (("Tab", "Shift+Tab"), ("Shift+Tab", "Tab")):
-        expect(shown.locator(".tc-body"), "the body of the view takes the focus").to_be_focused()
-        keys.press(leave)
-        expect(inside, f"one {leave} did not leave the view").to_have_count(0)
-        keys.press(enter)
-        expect(inside, f"one {enter} did not come back").to_have_count(1)
-        shown.locator(".tc-body").focus()
+    one_tab_in_and_one_out(timeline_page, shown)
 
 
 def test_timeline_says_the_same_as_text(shown: Locator, timeline_page: NotebookPage) -> None:
-    timeline_page.page.keyboard.press("t")
-    text = shown.locator(".tc-twin pre").inner_text()
-    timeline_page.page.keyboard.press("t")
-    plain = timeline_page.cells()[0]["outputs"][0]["data"]["text/plain"]
-    assert text == ("".join(plain) if isinstance(plain, list) else plain)
+    says_the_same_as_text(timeline_page, shown)
 
 
 def test_timeline_touched_has_no_barriers(shown: Locator, timeline_page: NotebookPage) -> None:
-    for key in ("End", "b", "?", "t"):
-        timeline_page.page.keyboard.press(key)
-    found = []
-    for scheme in SCHEMES:
-        timeline_page.theme(scheme)
-        found += checks.barriers(timeline_page.violations(), scheme)
-    timeline_page.theme("light")
-    timeline_page.page.keyboard.press("t")
-    timeline_page.page.keyboard.press("Escape")
-    assert not found, "\n".join(map(str, found))
+    has_no_barriers(timeline_page, "End", "b")
 
 
 def test_timeline_left_no_trace(timeline_page: NotebookPage) -> None:
-    """After all that was done above: nothing asked for elsewhere, no error."""
-    found = checks.left_machine(timeline_page.requests) + checks.complaints(timeline_page.complaints)
-    assert not found, "\n".join(map(str, found))
+    left_no_trace(timeline_page)
 
 
 # --- the front end's states -----------------------------------------------------------------------

@@ -2,14 +2,12 @@
 
 from collections.abc import Iterator
 
-import nbformat
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from . import checks
 from .lab import Lab
-from .page import NARROW, NotebookPage, opened
-from .visit import SCHEMES
+from .page import NotebookPage
+from .touch import has_no_barriers_and_fits, left_no_trace, one_tab_in_and_one_out, say, touching
 
 CELLS = (
     """\
@@ -34,18 +32,7 @@ expect.set_options(timeout=30_000)
 
 @pytest.fixture(scope="module")
 def tree_page(browser: Browser, jupyter: Lab) -> Iterator[NotebookPage]:
-    kernel = {"name": "torchcourse-cpu", "display_name": "torchcourse (CPU)", "language": "python"}
-    cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
-    name = "touch_tree.ipynb"
-    nbformat.write(
-        nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), jupyter.root / name
-    )
-    with opened(browser, jupyter, name) as page:
-        page.open(jupyter.url(name))
-        assert page.run() == "ran", "the kernel died"
-        assert checks.errors(page.cells()) == []
-        assert [view["shown"] for view in page.views()] == [True] * 2, "not every tree shows as its view"
-        page.show_whole()
+    with touching(browser, jupyter, "tree", *CELLS) as page:
         yield page
 
 
@@ -71,29 +58,25 @@ def row(view: Locator, words: str) -> Locator:
     return view.locator('[role="row"][aria-level]', has_text=words).first
 
 
-def said(view: Locator) -> Locator:
-    return view.locator(".tc-say:not(.tc-measure)")
-
-
 def test_tree_opens_with_what_was_missed(tree: Locator) -> None:
     expect(tree.locator(".tc-title")).to_have_text("Net · 3 modules · 4 parameters · 3 buffers · 112 bytes")
-    expect(said(tree)).to_contain_text("layers: a plain list with 1 module (Linear)")
+    expect(say(tree)).to_contain_text("layers: a plain list with 1 module (Linear)")
     expect(row(tree, "layers").locator(".tc-wrong-tag")).to_have_text("✕not registered")
     expect(tree.locator(".tc-wrong-tag", has_text="not in the optimizer")).to_have_count(2)
 
 
 def test_tree_mouse(tree: Locator, tree_page: NotebookPage) -> None:
     row(tree, "running_mean").hover()
-    expect(said(tree)).to_have_text("norm.running_mean: buffer, [4] float32 on cpu, 16 bytes.")
+    expect(say(tree)).to_have_text("norm.running_mean: buffer, [4] float32 on cpu, 16 bytes.")
     row(tree, "layers").hover()
-    expect(said(tree)).to_contain_text("Mend: self.layers = nn.ModuleList(…).")
+    expect(say(tree)).to_contain_text("Mend: self.layers = nn.ModuleList(…).")
     row(tree, "BatchNorm1d").click()
     expect(row(tree, "running_mean"), "a click did not close the module").to_have_count(0)
     row(tree, "BatchNorm1d").click()
     tree.get_by_role("button", name="2 .half()").click()
-    expect(said(tree)).to_contain_text("takes 10 steps")
+    expect(say(tree)).to_contain_text("takes 10 steps")
     tree.get_by_role("button", name="To the last step").click()
-    expect(said(tree)).to_contain_text("Done. layers was not visited.")
+    expect(say(tree)).to_contain_text("Done. layers was not visited.")
     expect(row(tree, "running_mean")).to_contain_text("→ float16")
     expect(row(tree, "num_batches_tracked")).to_contain_text("int64")
     expect(row(tree, "layers")).to_contain_text("missed")
@@ -132,10 +115,10 @@ def test_tree_keyboard_walks_in_the_order_of_apply(tree: Locator, tree_page: Not
     for words in ("norm", "head", "Net"):
         keys.press("ArrowRight")
         expect(here).to_contain_text(words)
-    expect(said(tree), "apply calls fn on the children first").to_contain_text("Done. layers was not visited")
+    expect(say(tree), "apply calls fn on the children first").to_contain_text("Done. layers was not visited")
     keys.press("3")
     keys.press("ArrowRight")
-    expect(said(tree)).to_have_text("Net: its flag training goes from train to eval.")
+    expect(say(tree)).to_have_text("Net: its flag training goes from train to eval.")
     keys.press("1")
     for key, words in (("]", "Net"), ("]", "norm"), ("ArrowRight", "weight"), ("]", "head"), ("Home", "")):
         keys.press(key)
@@ -150,14 +133,7 @@ def test_tree_keyboard_walks_in_the_order_of_apply(tree: Locator, tree_page: Not
 
 def test_tree_keyboard_one_tab_in_and_one_out(tree_page: NotebookPage) -> None:
     view = cleared(tree_page, 1)
-    keys, inside = tree_page.page.keyboard, view.locator(":focus")
-    for leave, enter in (("Tab", "Shift+Tab"), ("Shift+Tab", "Tab")):
-        expect(view.locator(".tc-body"), "the tree takes the focus").to_be_focused()
-        keys.press(leave)
-        expect(inside, f"one {leave} did not leave the view").to_have_count(0)
-        keys.press(enter)
-        expect(inside, f"one {enter} did not come back").to_have_count(1)
-        view.locator(".tc-body").focus()
+    one_tab_in_and_one_out(tree_page, view)
 
 
 def test_tree_keyboard_walking_keeps_the_card_as_high_as_it_is(
@@ -182,21 +158,8 @@ def test_tree_large_opens_folded_and_walks_open_it(tree_page: NotebookPage) -> N
 
 
 def test_tree_touched_has_no_barriers_and_fits(tree: Locator, tree_page: NotebookPage) -> None:
-    for key in ("2", "ArrowRight", "ArrowRight", "ArrowRight", "?", "t"):
-        tree_page.page.keyboard.press(key)
-    found = []
-    for scheme in SCHEMES:
-        tree_page.theme(scheme)
-        found += checks.barriers(tree_page.violations(), scheme)
-    tree_page.theme("light")
-    tree_page.resize(*NARROW)
-    found += checks.too_wide(tree_page.views(), tree_page.page_over(), NARROW[0])
-    tree_page.show_whole()
-    tree.locator(".tc-body").press("t")
-    assert not found, "\n".join(map(str, found))
+    has_no_barriers_and_fits(tree_page, tree, "2", "ArrowRight", "ArrowRight", "ArrowRight")
 
 
 def test_tree_left_no_trace(tree_page: NotebookPage) -> None:
-    """After all that was done above: nothing asked for elsewhere, no error."""
-    found = checks.left_machine(tree_page.requests) + checks.complaints(tree_page.complaints)
-    assert not found, "\n".join(map(str, found))
+    left_no_trace(tree_page)

@@ -4,14 +4,12 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-import nbformat
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from . import checks
 from .lab import Lab
-from .page import NotebookPage, opened
-from .visit import SCHEMES
+from .page import NotebookPage
+from .touch import has_no_barriers, left_no_trace, one_tab_in_and_one_out, touching
 
 # view -> how the names of its tests begin; a view's tests may stand in a file of their own
 TOUCHED = {
@@ -53,18 +51,7 @@ def test_every_view_is_touched() -> None:
 
 @pytest.fixture(scope="module")
 def explore_page(browser: Browser, jupyter: Lab) -> Iterator[NotebookPage]:
-    kernel = {"name": "torchcourse-cpu", "display_name": "torchcourse (CPU)", "language": "python"}
-    cell = nbformat.v4.new_code_cell(EXPLORE)
-    name = "touch_explore.ipynb"
-    nbformat.write(
-        nbformat.v4.new_notebook(cells=[cell], metadata={"kernelspec": kernel}), jupyter.root / name
-    )
-    with opened(browser, jupyter, name) as page:
-        page.open(jupyter.url(name))
-        assert page.run() == "ran", "the kernel died"
-        assert checks.errors(page.cells()) == []
-        assert [view["shown"] for view in page.views()] == [True], "the explorer does not show"
-        page.show_whole()
+    with touching(browser, jupyter, "explore", EXPLORE) as page:
         yield page
 
 
@@ -123,15 +110,7 @@ def test_explore_keyboard(explore: Locator, explore_page: NotebookPage) -> None:
 
 
 def test_explore_keyboard_one_tab_in_and_one_out(explore: Locator, explore_page: NotebookPage) -> None:
-    keys = explore_page.page.keyboard
-    inside = explore.locator(":focus")
-    for leave, enter in (("Tab", "Shift+Tab"), ("Shift+Tab", "Tab")):
-        expect(explore.locator(".tc-body"), "the body of the view takes the focus").to_be_focused()
-        keys.press(leave)
-        expect(inside, f"one {leave} did not leave the view").to_have_count(0)
-        keys.press(enter)
-        expect(inside, f"one {enter} did not come back").to_have_count(1)
-        explore.locator(".tc-body").focus()
+    one_tab_in_and_one_out(explore_page, explore)
 
 
 def test_explore_chain_by_keyboard(explore: Locator, explore_page: NotebookPage) -> None:
@@ -163,19 +142,8 @@ def test_explore_chain_by_mouse(explore: Locator, explore_page: NotebookPage) ->
 
 
 def test_explore_touched_has_no_barriers(explore: Locator, explore_page: NotebookPage) -> None:
-    for key in ("Home", "]", "?", "t"):
-        explore_page.page.keyboard.press(key)
-    found = []
-    for scheme in SCHEMES:
-        explore_page.theme(scheme)
-        found += checks.barriers(explore_page.violations(), scheme)
-    explore_page.theme("light")
-    explore_page.page.keyboard.press("t")
-    explore_page.page.keyboard.press("Escape")
-    assert not found, "\n".join(map(str, found))
+    has_no_barriers(explore_page, "Home", "]")
 
 
 def test_explore_left_no_trace(explore_page: NotebookPage) -> None:
-    """After all that was done above: nothing asked for elsewhere, no error."""
-    found = checks.left_machine(explore_page.requests) + checks.complaints(explore_page.complaints)
-    assert not found, "\n".join(map(str, found))
+    left_no_trace(explore_page)

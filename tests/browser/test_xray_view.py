@@ -3,14 +3,12 @@
 import re
 from collections.abc import Iterator
 
-import nbformat
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 
-from . import checks
 from .lab import Lab
-from .page import NARROW, NotebookPage, opened
-from .visit import SCHEMES
+from .page import NotebookPage
+from .touch import has_no_barriers_and_fits, left_no_trace, one_tab_in_and_one_out, say, touching
 
 CELLS = (
     """\
@@ -41,18 +39,7 @@ expect.set_options(timeout=30_000)
 
 @pytest.fixture(scope="module")
 def xray_page(browser: Browser, jupyter: Lab) -> Iterator[NotebookPage]:
-    kernel = {"name": "torchcourse-cpu", "display_name": "torchcourse (CPU)", "language": "python"}
-    cells = [nbformat.v4.new_code_cell(source) for source in CELLS]
-    name = "touch_xray.ipynb"
-    nbformat.write(
-        nbformat.v4.new_notebook(cells=cells, metadata={"kernelspec": kernel}), jupyter.root / name
-    )
-    with opened(browser, jupyter, name) as page:
-        page.open(jupyter.url(name))
-        assert page.run() == "ran", "the kernel died"
-        assert checks.errors(page.cells()) == []
-        assert [view["shown"] for view in page.views()] == [True] * 3, "not every xray shows as its view"
-        page.show_whole()
+    with touching(browser, jupyter, "xray", *CELLS) as page:
         yield page
 
 
@@ -82,26 +69,22 @@ def row(view: Locator, words: str) -> Locator:
     return view.locator('[role="row"][aria-level]', has_text=words).first
 
 
-def said(view: Locator) -> Locator:
-    return view.locator(".tc-say:not(.tc-measure)")
-
-
 def test_xray_opens_with_the_copy(trace: Locator) -> None:
     expect(trace.locator(".tc-title")).to_contain_text(
         re.compile(r"xray · 4 lines · \d+ operators · 4 nodes · 1 wait")
     )
-    expect(said(trace)).to_contain_text("reshape could not make a view")
+    expect(say(trace)).to_contain_text("reshape could not make a view")
     expect(row(trace, "aten::clone"), "the line that the sentence is about is not open").to_be_visible()
     expect(row(trace, "y = x.t()")).to_have_attribute("aria-expanded", "false")
 
 
 def test_xray_mouse(trace: Locator, xray_page: NotebookPage) -> None:
     row(trace, "aten::clone").hover()
-    expect(said(trace)).to_contain_text(
+    expect(say(trace)).to_contain_text(
         "aten::clone gave [4, 3] float32 inside aten::reshape: new storage, 48 bytes. Autograd recorded CloneBackward0"
     )
-    for touching in ("aten::_unsafe_view", "z.detach().add_(1)", "z.sum().item()"):
-        expect(row(trace, touching), f"{touching} touches the clone").to_have_class(re.compile(r"\btc-lit\b"))
+    for toucher in ("aten::_unsafe_view", "z.detach().add_(1)", "z.sum().item()"):
+        expect(row(trace, toucher), f"{toucher} touches the clone").to_have_class(re.compile(r"\btc-lit\b"))
     expect(row(trace, "y = x.t()"), "y lies in another storage").not_to_have_class(re.compile(r"\btc-lit\b"))
     row(trace, "y = x.t()").click()
     expect(row(trace, "aten::t"), "a click did not open the line").to_be_visible()
@@ -144,14 +127,7 @@ def test_xray_keyboard(trace: Locator, xray_page: NotebookPage) -> None:
 def test_xray_keyboard_one_tab_in_and_one_out(xray_page: NotebookPage) -> None:
     # The last view: after the others comes an editor, where Tab means something else.
     view = cleared(xray_page, 2)
-    keys, inside = xray_page.page.keyboard, view.locator(":focus")
-    for leave, enter in (("Tab", "Shift+Tab"), ("Shift+Tab", "Tab")):
-        expect(view.locator(".tc-body"), "the table takes the focus").to_be_focused()
-        keys.press(leave)
-        expect(inside, f"one {leave} did not leave the view").to_have_count(0)
-        keys.press(enter)
-        expect(inside, f"one {enter} did not come back").to_have_count(1)
-        view.locator(".tc-body").focus()
+    one_tab_in_and_one_out(xray_page, view)
 
 
 def test_xray_keyboard_moving_keeps_the_card_as_high_as_it_is(
@@ -166,7 +142,7 @@ def test_xray_keyboard_moving_keeps_the_card_as_high_as_it_is(
 
 def test_xray_pairs_mouse(pairs: Locator, xray_page: NotebookPage) -> None:
     row(pairs, "aten::clone").hover()
-    expect(said(pairs)).to_contain_text("aten::clone ran only in turned")
+    expect(say(pairs)).to_contain_text("aten::clone ran only in turned")
     expect(row(pairs, "aten::clone")).to_contain_text("only turned")
     expect(row(pairs, "new bytes")).to_contain_text(re.compile(r"≠.*48.*0"))
     assert xray_page.frames == [], "hovering sent a message to the kernel"
@@ -177,9 +153,9 @@ def test_xray_pairs_keyboard(pairs: Locator, xray_page: NotebookPage) -> None:
     keys.press("Home")
     expect(pairs.locator(".tc-here")).to_contain_text("sums")
     keys.press("]")
-    expect(said(pairs), "] did not go to the first difference").to_contain_text("Operators: ")
+    expect(say(pairs), "] did not go to the first difference").to_contain_text("Operators: ")
     keys.press("End")
-    expect(said(pairs)).to_contain_text("aten::view ran only in plain")
+    expect(say(pairs)).to_contain_text("aten::view ran only in plain")
 
 
 def test_xray_repeats_are_folded(xray_page: NotebookPage) -> None:
@@ -191,21 +167,8 @@ def test_xray_repeats_are_folded(xray_page: NotebookPage) -> None:
 
 
 def test_xray_touched_has_no_barriers_and_fits(trace: Locator, xray_page: NotebookPage) -> None:
-    for key in ("Home", "ArrowDown", "ArrowDown", "ArrowDown", "?", "t"):
-        xray_page.page.keyboard.press(key)
-    found = []
-    for scheme in SCHEMES:
-        xray_page.theme(scheme)
-        found += checks.barriers(xray_page.violations(), scheme)
-    xray_page.theme("light")
-    xray_page.resize(*NARROW)
-    found += checks.too_wide(xray_page.views(), xray_page.page_over(), NARROW[0])
-    xray_page.show_whole()
-    trace.locator(".tc-body").press("t")
-    assert not found, "\n".join(map(str, found))
+    has_no_barriers_and_fits(xray_page, trace, "Home", "ArrowDown", "ArrowDown", "ArrowDown")
 
 
 def test_xray_left_no_trace(xray_page: NotebookPage) -> None:
-    """After all that was done above: nothing asked for elsewhere, no error."""
-    found = checks.left_machine(xray_page.requests) + checks.complaints(xray_page.complaints)
-    assert not found, "\n".join(map(str, found))
+    left_no_trace(xray_page)

@@ -11,7 +11,18 @@ from html import escape
 from traceback import extract_tb
 from typing import Any, ParamSpec
 
-__all__ = ["STATES", "Raised", "Verdict", "almost", "check", "not_yet", "rebuild", "right", "wrong"]
+__all__ = [
+    "STATES",
+    "Raised",
+    "Verdict",
+    "almost",
+    "check",
+    "not_yet",
+    "rebuild",
+    "right",
+    "rounded",
+    "wrong",
+]
 
 P = ParamSpec("P")
 
@@ -149,6 +160,13 @@ class _Answer:
         if result is ...:
             raise _Unanswered
         return result
+
+
+def rounded(value: Any) -> str:
+    """A tensor's numbers for a sentence, to three places; of anything else its type."""
+    if not hasattr(value, "detach"):
+        return type(value).__name__
+    return str([round(number, 3) for number in value.detach().flatten().tolist()])
 
 
 def _brief(value: Any) -> str:

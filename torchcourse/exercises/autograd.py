@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from torchcourse.exercises import Raised, Verdict, almost, check, not_yet, right, wrong
+from torchcourse.exercises import Raised, Verdict, almost, check, not_yet, right, rounded, wrong
 
 from .loops import accumulate, fit
 from .writes import breaks
@@ -29,7 +29,7 @@ def sigmoid(answer: Any) -> Iterator[Verdict]:
     with torch.autograd.graph.saved_tensors_hooks(_recorder(saved), lambda t: t):
         y = _raising(function.apply, x)
     if not isinstance(y, Tensor) or not torch.allclose(y, torch.sigmoid(x)):
-        yield wrong(f"forward of [-2, 0, 1] gives {_short(y)}; the sigmoid is {_short(torch.sigmoid(x))}.")
+        yield wrong(f"forward of [-2, 0, 1] gives {rounded(y)}; the sigmoid is {rounded(torch.sigmoid(x))}.")
         return
     yield from _judge_backward(x, y, saved)
 
@@ -46,7 +46,8 @@ def _judge_backward(x: Tensor, y: Tensor, saved: list[Tensor]) -> Iterator[Verdi
         )
     elif not torch.allclose(given, slope * incoming):
         yield wrong(
-            f"for the incoming gradient [1, 2, 3] backward gives {_short(given)}; expected {_short(slope * incoming)}."
+            f"for the incoming gradient [1, 2, 3] backward gives {rounded(given)}; "
+            f"expected {rounded(slope * incoming)}."
         )
     elif not saved:
         yield almost(
@@ -83,9 +84,3 @@ class _Context:
 
     def save_for_backward(self, *tensors: Tensor) -> None:
         pass
-
-
-def _short(value: Any) -> str:
-    if isinstance(value, Tensor):
-        return str([round(v, 3) for v in value.detach().flatten().tolist()])
-    return type(value).__name__

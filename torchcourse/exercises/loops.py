@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from torchcourse.exercises import Verdict, almost, check, not_yet, right, wrong
+from torchcourse.exercises import Verdict, almost, check, not_yet, right, rounded, wrong
 
 __all__ = ["accumulate", "fit"]
 
@@ -46,7 +46,7 @@ def _judge_losses(losses: list[Any]) -> Iterator[Verdict]:
     if torch.allclose(given, _losses(clear=False)):
         yield wrong("each step adds the gradients of the steps before: zero_grad() is missing in the loop.")
     elif not torch.allclose(given, _losses(clear=True)):
-        yield wrong(f"the losses are {_short(given)}; plain SGD gives {_short(_losses(clear=True))}.")
+        yield wrong(f"the losses are {rounded(given)}; plain SGD gives {rounded(_losses(clear=True))}.")
     elif any(isinstance(loss, Tensor) and loss.requires_grad for loss in losses):
         yield almost("it trains; but each loss in the list keeps its graph alive. Append loss.item().")
     else:
@@ -132,13 +132,9 @@ def _judge_sum(given: Tensor, batches: list[tuple[Tensor, Tensor]]) -> Iterator[
     elif any(torch.allclose(given, each[-1] * f) for f in (1, 1 / len(ROWS), shares[-1])):
         yield wrong("only the last batch is in .grad: zero_grad() runs once a batch.")
     elif not torch.allclose(given, expected):
-        yield wrong(f"the weight's gradient is {_short(given)}; one large batch gives {_short(expected)}.")
+        yield wrong(f"the weight's gradient is {rounded(given)}; one large batch gives {rounded(expected)}.")
 
 
 def _gradient(inputs: Tensor, targets: Tensor) -> Tensor:
     model, *_ = _problem()
     return torch.autograd.grad(F.mse_loss(model(inputs), targets), model.weight)[0]
-
-
-def _short(values: Tensor) -> str:
-    return str([round(value, 3) for value in values.flatten().tolist()])

@@ -6,7 +6,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from torchcourse.exercises import Verdict, almost, check, rebuild, right, wrong
+from torchcourse.exercises import Verdict, almost, check, rebuild, right, rounded, wrong
 
 __all__ = ["decay_groups", "decay_towards", "rebuilt"]
 
@@ -67,8 +67,8 @@ def decay_towards(answer: Any) -> Iterator[Verdict]:
     expected = value - lr * gradient - lr * decay * (value - anchor)
     if not torch.allclose(given, expected):
         yield wrong(
-            f"for value [1, -2], gradient [0.3, 0.7] and anchor [3, -2] it gives {_short(given)}; "
-            f"expected {_short(expected)}."
+            f"for value [1, -2], gradient [0.3, 0.7] and anchor [3, -2] it gives {rounded(given)}; "
+            f"expected {rounded(expected)}."
         )
     yield right("where the value is the anchor, nothing pulls; elsewhere the pull grows with the distance.")
 
@@ -117,7 +117,3 @@ def decay_groups(answer: Any) -> Iterator[Verdict]:
         )
     else:
         yield right("weights of layers decay, everything else keeps its size, and nothing is forgotten.")
-
-
-def _short(tensor: Tensor) -> str:
-    return str([round(x, 3) for x in tensor.flatten().tolist()])

@@ -1,14 +1,14 @@
 """An observer of what flows forward: mean, spread and zeros of each layer's output."""
 
 from dataclasses import dataclass
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from ._input import positive_count
+from ._watching import Watching
 
 SHOWN = 24  # layers in the text
 
@@ -54,7 +54,7 @@ class Activations:
         return "\n".join(lines + ([f"… and {more} more layers"] if more > 0 else []))
 
 
-class ActivationStats:
+class ActivationStats(Watching):
     """Looks at the output of every layer without children, at each `every`-th call of it.
 
     `with ActivationStats(model) as stats: …forward passes…`, then `stats.seen`, an Activations. Reads detached
@@ -69,19 +69,11 @@ class ActivationStats:
         self._leaves = leaves
         self._calls = [0] * len(leaves)
         self._found: list[list[Tensor]] = [[] for _ in leaves]
-        self._handles: list[RemovableHandle] = []
 
-    def __enter__(self) -> Self:
-        self._handles = [
+    def _hooks(self) -> tuple[RemovableHandle, ...]:
+        return tuple(
             module.register_forward_hook(self._hook(place)) for place, (_, module) in enumerate(self._leaves)
-        ]
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for handle in self._handles:
-            handle.remove()
+        )
 
     def _hook(self, place: int) -> Any:
         def look(module: nn.Module, inputs: Any, output: Any) -> None:

@@ -1,7 +1,7 @@
 """Observers of what a step uses and does: gradient norms, and the size of the update."""
 
-from types import TracebackType
-from typing import Any, Self
+from abc import abstractmethod
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -10,10 +10,11 @@ from torch.utils.hooks import RemovableHandle
 
 from ._input import positive_count, trainable
 from ._torch import norms
+from ._watching import Watching
 from .series import Series
 
 
-class _AtSteps:
+class _AtSteps(Watching):
     """Looks at every `every`-th call of optimizer.step() while its block runs. Keeps no graph, waits for no GPU."""
 
     WHAT = ""
@@ -21,23 +22,13 @@ class _AtSteps:
     def __init__(self, model: nn.Module, optimizer: Optimizer, every: int = 1) -> None:
         self._named = trainable(model, optimizer)
         self._optimizer, self._every = optimizer, positive_count("every", every)
-        self._handles: list[RemovableHandle] = []
         self._step = 0
         # Per step looked at: its number, the places of the parameters that had a gradient, their numbers (squared).
         self._rows: list[tuple[int, list[int], Tensor]] = []
 
-    def __enter__(self) -> Self:
-        self._handles = [
-            self._optimizer.register_step_pre_hook(self._before),
-            self._optimizer.register_step_post_hook(self._after),
-        ]
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        for handle in self._handles:
-            handle.remove()
+    def _hooks(self) -> tuple[RemovableHandle, ...]:
+        pre = self._optimizer.register_step_pre_hook(self._before)
+        return pre, self._optimizer.register_step_post_hook(self._after)
 
     def _before(self, optimizer: Optimizer, *call: Any) -> None:
         if self._step % self._every == 0:
@@ -74,8 +65,9 @@ class _AtSteps:
         return tuple(self.together(part) if part else None for part in parts)
 
     @staticmethod
+    @abstractmethod
     def together(parts: list[Any]) -> float:
-        raise NotImplementedError
+        """One number for a layer, from those of its parameters."""
 
 
 class GradientNorms(_AtSteps):

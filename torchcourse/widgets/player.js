@@ -48,14 +48,14 @@ function player(parts, show, unit = "step") {
     t = next;
     bar.value = t;
     bar.style.setProperty("--tc-part", last ? t / last : 0);
-    bar.setAttribute("aria-valuetext", `${t} of ${last}`);
-    counter.textContent = `${t} / ${last}`;
+    bar.setAttribute("aria-valuetext", last ? `${t} of ${last}` : `no ${unit}`);
+    counter.textContent = last ? `${t} / ${last}` : "–";
     buttons.first.disabled = buttons.back.disabled = t === 0;
     buttons.on.disabled = buttons.last.disabled = t === last;
     show(t);
   }
   function toggle() {
-    if (timer) return pause();
+    if (timer || !last) return pause();
     if (t === last) go(0);
     const stride = Math.max(1, Math.ceil(last / 600)); // a long history plays in about half a minute
     const pace = Math.max(50, Math.min(900, 30000 / Math.max(last, 1)));
@@ -79,6 +79,7 @@ function player(parts, show, unit = "step") {
     last = steps;
     t = -1;
     bar.max = last;
+    bar.disabled = buttons.play.disabled = !last;
     counter.style.minWidth = `${2 * String(last).length + 3}ch`;
     go(at);
   }
@@ -92,6 +93,26 @@ function listen(parts, act) {
     event.preventDefault();
     event.stopPropagation();
   });
+}
+
+/** What the keys of a view do whose picture only steps. stops: the steps at which `[` and `]` halt. */
+function stepping(parts, steps, stops) {
+  return (key) => {
+    const t = steps.t();
+    if (key === "?") return parts.toggleKeys(), true;
+    if (key === "t") return (parts.twin.open = !parts.twin.open), true;
+    if (key === " ") return steps.toggle(), true;
+    if (key === "Escape") return parts.keysOpen() ? parts.toggleKeys(false) : steps.playing() ? steps.pause() : steps.go(0), true;
+    const to = {
+      ArrowLeft: () => t - 1, ArrowUp: () => t - 1, ArrowRight: () => t + 1, ArrowDown: () => t + 1,
+      Home: () => 0, End: () => Infinity,
+      "[": () => stops().findLast((stop) => stop < t) ?? 0, "]": () => stops().find((stop) => stop > t) ?? t,
+    }[key];
+    if (!to) return false;
+    steps.pause();
+    steps.go(to());
+    return true;
+  };
 }
 
 /** The small square of a legend that stands for a state or a thing. */

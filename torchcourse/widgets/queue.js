@@ -83,23 +83,7 @@ function render({ model, el }) {
     if (list && list.scrollHeight > list.clientHeight) list.scrollTop = lines[here].node.offsetTop - list.offsetTop - list.clientHeight / 2;
   }
 
-  /** What a key does; true when it was meant for the view. */
-  function act(key) {
-    if (key === "?") return parts.toggleKeys(), true;
-    if (key === "t") return (parts.twin.open = !parts.twin.open), true;
-    if (key === " ") return steps.toggle(), true;
-    if (key === "Escape") return parts.keysOpen() ? parts.toggleKeys(false) : steps.playing() ? steps.pause() : steps.go(0), true;
-    const to = {
-      ArrowLeft: () => t - 1, ArrowUp: () => t - 1, ArrowRight: () => t + 1, ArrowDown: () => t + 1,
-      Home: () => 0, End: () => Infinity,
-      "[": () => turns.findLast((at) => at < t) ?? 0, "]": () => turns.find((at) => at > t) ?? t,
-    }[key];
-    if (!to) return false;
-    steps.pause();
-    steps.go(to());
-    return true;
-  }
-  listen(parts, act);
+  listen(parts, stepping(parts, steps, () => turns));
 
   // Pointing at a box says what it is, a click goes to its beginning.
   const boxOf = (event) => boxes.find((box) => box.node === event.target.closest?.(".tc-i"));

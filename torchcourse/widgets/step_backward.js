@@ -131,23 +131,7 @@ function render({ model, el }) {
     room = { width, height, left, top, over, x: svg.left - frame.left + left, y: svg.top - frame.top + top };
   }
 
-  /** What a key does; true when it was meant for the view. */
-  function act(key) {
-    if (key === "?") return parts.toggleKeys(), true;
-    if (key === "t") return (parts.twin.open = !parts.twin.open), true;
-    if (key === " ") return steps.toggle(), true;
-    if (key === "Escape") return parts.keysOpen() ? parts.toggleKeys(false) : steps.playing() ? steps.pause() : steps.go(0), true;
-    const to = {
-      ArrowLeft: () => t - 1, ArrowUp: () => t - 1, ArrowRight: () => t + 1, ArrowDown: () => t + 1,
-      Home: () => 0, End: () => Infinity,
-      "[": () => arrivals.findLast((step) => step < t) ?? 0, "]": () => arrivals.find((step) => step > t) ?? t,
-    }[key];
-    if (!to) return false;
-    steps.pause();
-    steps.go(to());
-    return true;
-  }
-  listen(parts, act);
+  listen(parts, stepping(parts, steps, () => arrivals));
 
   // Pointing at a box says what it does, a click goes to its first step.
   const boxOf = (event) => boxes.find((box) => box.node === event.target.closest?.(".node"));

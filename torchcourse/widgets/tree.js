@@ -18,20 +18,6 @@ const STEPS = [
 ];
 const KINDS = ["module", "tensor", "missed", "rest"];
 const FIELDS = ["bytes", "dtype", "device", "mode"];
-const ICONS = {
-  first: "M4 3v10M13 3L6.5 8l6.5 5z",
-  back: "M11.5 3L5 8l6.5 5z",
-  play: "M4.5 2.5L13 8l-8.5 5.5z",
-  pause: "M5.5 3v10M10.5 3v10",
-  on: "M4.5 3l6.5 5l-6.5 5z",
-  last: "M12 3v10M3 3l6.5 5L3 13z",
-};
-
-function icon(name) {
-  const svg = draw("svg", { viewBox: "0 0 16 16", width: 16, height: 16, "aria-hidden": "true", focusable: "false" });
-  svg.append(draw("path", { d: ICONS[name] }));
-  return svg;
-}
 
 const LETTERS = { parameter: "P", buffer: "B" };
 
@@ -104,26 +90,11 @@ function some(names) {
 function render({ model, el }) {
   const parts = card(el, { label: "Module tree", keys: [...MOVES, ...STEPS], hint: "↑ ↓ rows · → open · 1 2 3 4 walk" });
   parts.view.classList.add("tc-xray", "tc-tree");
-  const buttons = {};
-  const bar = make("input", { type: "range", min: "0", step: "1", class: "tc-scrub", tabindex: "-1", "aria-label": "Step", ...OURS });
-  const counter = make("output", { class: "tc-counter" });
   const choices = make("div", { class: "tc-choices", role: "group", "aria-label": "Walk along" });
-  const stepper = make("div", { class: "tc-steps" });
-  let picture, rows, routes, grid, walk, t, timer, sentences;
-
-  for (const [name, label, act] of [
-    ["first", "To the start", () => go(0)],
-    ["back", "One step back", () => go(t - 1)],
-    ["play", "Play", () => (timer ? pause() : play())],
-    ["on", "One step on", () => go(t + 1)],
-    ["last", "To the last step", () => go(Infinity)],
-  ]) {
-    buttons[name] = make("button", { type: "button", class: `tc-press tc-${name}`, tabindex: "-1", "aria-label": label, title: label, ...OURS }, icon(name));
-    buttons[name].addEventListener("click", () => (name !== "play" && pause(), act(), focus()));
-  }
-  stepper.append(make("div", { class: "tc-buttons", role: "group", "aria-label": "Steps" }, ...Object.values(buttons)), bar, counter);
-  parts.tools.append(choices, stepper);
+  parts.tools.append(choices);
+  const steps = player(parts, show);
   const focus = () => parts.body.focus({ preventScroll: true });
+  let picture, rows, routes, grid, walk, t, sentences;
 
   function build() {
     leave();
@@ -142,10 +113,10 @@ function render({ model, el }) {
     });
     sentences = [picture.sentence, ...rows.map(told), ...routes.map(start), ...routes.map(finish)];
     parts.reserve(sentences);
-    paint();
+    steps.open(0, 0);
   }
 
-  const leave = () => (pause(), grid?.());
+  const leave = () => (steps.pause(), grid?.());
 
   function choice({ call }, k) {
     const button = make("button", { type: "button", class: "tc-choice", tabindex: "-1", "aria-pressed": "false", ...OURS }, make("b", {}, String(k + 1)), make("code", {}, call));
@@ -177,38 +148,24 @@ function render({ model, el }) {
   const sentence = () => (!t ? start(walk) : t === walk.stops.length ? finish(walk) : toldStop(walk.call, now()));
 
   function choose(k) {
-    pause();
     walk = walk === routes[k] ? null : routes[k];
-    t = -1;
     for (const row of rows) row.steps = [];
     walk?.stops.forEach((stop, i) => stop.row.steps.push(i + 1));
-    bar.max = walk?.stops.length ?? 0;
-    if (walk) go(0);
-    else paint(), grid.pin(null);
+    steps.open(walk?.stops.length ?? 0, 0);
   }
 
-  function go(to) {
-    if (!walk) return;
-    const next = Math.max(0, Math.min(walk.stops.length, to));
-    if (next === t) return;
-    t = next;
+  function show(at) {
+    t = at;
     paint();
-    if (now()) grid.reveal(now().row);
-    else grid.pin(null), parts.say(sentence());
+    if (now()) return grid.reveal(now().row);
+    grid.pin(null);
+    if (walk) parts.say(sentence());
   }
 
   /** All that a step changes outside of the rows' sentences. */
   function paint() {
-    const last = walk?.stops.length ?? 0;
     [...choices.querySelectorAll("button")].forEach((button, k) => button.setAttribute("aria-pressed", String(routes[k] === walk)));
-    stepper.classList.toggle("tc-off", !last);
-    bar.disabled = !last;
-    for (const [name, off] of [["first", t <= 0], ["back", t <= 0], ["play", false], ["on", t === last], ["last", t === last]]) buttons[name].disabled = !last || off;
-    bar.value = walk ? t : 0;
-    bar.style.setProperty("--tc-part", last ? t / last : 0);
-    bar.setAttribute("aria-valuetext", last ? `${t} of ${last}` : "no walk chosen");
-    counter.textContent = last ? `${t} / ${last}` : "–";
-    parts.title.replaceChildren(walk && t > 0 ? `${walk.call}, step ${t} of ${last}` : picture.title);
+    parts.title.replaceChildren(walk && t > 0 ? `${walk.call}, step ${t} of ${walk.stops.length}` : picture.title);
     for (const row of rows) if (row.node) paintRow(row);
   }
 
@@ -231,31 +188,12 @@ function render({ model, el }) {
   }
   const changed = (cell, text) => (cell.replaceChildren(text), cell.classList.add("tc-changed"));
 
-  function play() {
-    if (!walk?.stops.length) return;
-    if (t === walk.stops.length) go(0);
-    const pace = Math.max(140, Math.min(1100, 30000 / walk.stops.length));
-    timer = setInterval(() => (go(t + 1), t === walk.stops.length && pause()), pace);
-    face("pause", "Pause");
-  }
-  function pause() {
-    clearInterval(timer);
-    timer = 0;
-    face("play", "Play");
-  }
-  function face(name, label) {
-    buttons.play.replaceChildren(icon(name));
-    buttons.play.setAttribute("aria-label", label);
-    buttons.play.title = label;
-    parts.view.querySelector(".tc-say").setAttribute("aria-live", name === "pause" ? "off" : "polite");
-  }
-
   /** Keys of a walk; true when one was meant. The tree's own come after. */
   function act(key) {
     if (key >= "1" && key <= String(routes.length)) return choose(Number(key) - 1), true;
     if (!walk || parts.keysOpen()) return false;
-    if (key === "Escape") return timer ? pause() : choose(routes.indexOf(walk)), true;
-    if (key === " ") return timer ? pause() : play(), true;
+    if (key === "Escape") return steps.playing() ? steps.pause() : choose(routes.indexOf(walk)), true;
+    if (key === " ") return steps.toggle(), true;
     const module = (step) => walk.stops[step - 1].row.kind === "module";
     const all = walk.stops.map((_, i) => i + 1);
     const to = {
@@ -263,8 +201,8 @@ function render({ model, el }) {
       "[": () => all.findLast((step) => step < t && module(step)) ?? 0, "]": () => all.find((step) => step > t && module(step)) ?? t,
     }[key];
     if (!to) return false;
-    pause();
-    go(to());
+    steps.pause();
+    steps.go(to());
     return true;
   }
   parts.view.addEventListener("keydown", (event) => {
@@ -272,8 +210,6 @@ function render({ model, el }) {
     event.preventDefault();
     event.stopPropagation();
   }, { capture: true });
-  bar.addEventListener("input", () => (pause(), go(Number(bar.value))));
-  bar.addEventListener("change", focus);
   // Without a walk the pointer leaves the opening sentence; on one, the step's.
   parts.body.addEventListener("pointerleave", () => walk && parts.say(sentence()));
 

@@ -29,7 +29,7 @@ def tree(model: nn.Module, optimizer: Any = None) -> "ModuleTree":
 class ModuleTree(Card):
     """What `tree` gives. `.scene` holds the rows and routes; `str()` is the text twin."""
 
-    _esm = script("treegrid", "tree")
+    _esm = script("player", "treegrid", "tree")
     _css = style("xray", "player", "tree")
 
     def __init__(self, model: nn.Module, optimizer: Any = None) -> None:
