@@ -19,6 +19,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--notebooks", type=Path, metavar="FOLDER", help="notebooks of another folder")
     group.addoption("--alloc-real", metavar="FOLDER", help="allocator traces recorded on real GPUs")
     group.addoption("--claims", type=Path, metavar="FILE", help="claims of another file")
+    group.addoption("--pictures", type=Path, metavar="FOLDER", help="keep what the browser showed there")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -15,7 +15,6 @@ from . import chromium, lab
 
 ROOT = Path(__file__).resolve().parents[2]
 NOTEBOOKS = ROOT / "notebooks"
-PICTURES = ROOT / "test-results" / "browser"
 
 
 @pytest.fixture(scope="package")
@@ -37,7 +36,6 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> Iterator[lab.Lab]:
 
 
 @pytest.fixture(scope="package")
-def pictures() -> Path:
-    """Where a person finds what the browser showed; git ignores it."""
-    PICTURES.mkdir(parents=True, exist_ok=True)
-    return PICTURES
+def pictures(pytestconfig: pytest.Config) -> Path | None:
+    """Where a person finds what the browser showed; None where nobody asked, for painting takes time."""
+    return pytestconfig.getoption("--pictures")

@@ -17,6 +17,6 @@ def test_there_are_notebooks() -> None:
 
 
 @pytest.mark.parametrize("notebook", ALL, ids=lambda path: path.stem)
-def test_in_browser(notebook: Path, browser: Browser, jupyter: Lab, pictures: Path) -> None:
+def test_in_browser(notebook: Path, browser: Browser, jupyter: Lab, pictures: Path | None) -> None:
     findings = visit(browser, jupyter, notebook.name, pictures)
     assert not findings, "\n".join(map(str, findings))

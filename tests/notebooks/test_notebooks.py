@@ -37,6 +37,7 @@ def test_nbval(notebook, nbval_run, request):
     assert not faults, told(faults, notebook)
 
 
+@pytest.mark.slow
 def test_nbval_on_the_suffix_kernel(notebook, nbval_run):
     """One stored output serves the CPU and CUDA: tensors that print a device pass with the same file."""
     faults = nbval_run("torchcourse-suffix").faults(files.read(notebook), comparing()[0])
