@@ -18,7 +18,7 @@ State = dict[str, Any]
 
 def random_states() -> State:
     """The states now. An accelerator that this process has not used yet has drawn nothing, and is not woken."""
-    states = {"torch": torch.get_rng_state(), "numpy": _numpy_state(), "python": random.getstate()}
+    states = {"torch": torch.get_rng_state(), "numpy": _numpy_state(), "python": _python_state()}
     for name, module in _accelerators().items():
         states[name] = module.get_rng_state_all()
     return states
@@ -28,7 +28,7 @@ def restore_random_states(states: State) -> None:
     """Put the states back. Warns where the file has an accelerator's state and this machine lacks the device."""
     torch.set_rng_state(states["torch"])
     _set_numpy_state(states["numpy"])
-    random.setstate(states["python"])
+    _set_python_state(states["python"])
     for name in ("cuda", "xpu"):
         if name in states:
             _restore_accelerator(name, states[name])
@@ -50,6 +50,16 @@ def _restore_accelerator(name: str, states: list[torch.Tensor]) -> None:
 def _accelerators() -> dict[str, Any]:
     modules = {name: getattr(torch, name) for name in ("cuda", "xpu") if hasattr(torch, name)}
     return {name: module for name, module in modules.items() if module.is_initialized()}
+
+
+def _python_state() -> State:
+    version, (*keys, position), gauss = random.getstate()
+    # As one tensor: pickle asks torch.save about every single number of a tuple, and there are 624.
+    return {"version": version, "keys": torch.tensor(keys), "position": position, "gauss": gauss}
+
+
+def _set_python_state(state: State) -> None:
+    random.setstate((state["version"], (*state["keys"].tolist(), state["position"]), state["gauss"]))
 
 
 def _numpy_state() -> State:

@@ -67,9 +67,8 @@ def _refusal(value: Any) -> str | None:
     )
 
 
-Trail = (
-    tuple[Any, str] | None
-)  # the trail of what holds it, and the last step; text is made when it is asked for
+Trail = tuple[Any, str, Any] | None  # the trail of what holds it, the last step; text is made when asked for
+_KEY, _PLACE = " key {!r:.40}", "[{!r:.40}]"
 
 
 def _inside(value: Any) -> Iterator[tuple[Trail, Any]]:
@@ -83,16 +82,16 @@ def _inside(value: Any) -> Iterator[tuple[Trail, Any]]:
             continue
         seen.add(id(here))
         if isinstance(here, dict):
-            inner = [((trail, f" key {key!r:.40}"), key) for key in here if type(key) not in PLAIN]
-            inner += [((trail, f"[{key!r:.40}]"), v) for key, v in here.items() if type(v) not in PLAIN]
+            inner = [((trail, _KEY, key), key) for key in here if type(key) not in PLAIN]
+            inner += [((trail, _PLACE, key), v) for key, v in here.items() if type(v) not in PLAIN]
         else:
-            inner = [((trail, f"[{place}]"), v) for place, v in enumerate(here) if type(v) not in PLAIN]
+            inner = [((trail, _PLACE, place), v) for place, v in enumerate(here) if type(v) not in PLAIN]
         stack += reversed(inner)
 
 
 def _told(trail: Trail) -> str:
     steps: list[str] = []
     while trail is not None:
-        trail, step = trail
-        steps.append(step)
+        trail, step, key = trail
+        steps.append(step.format(key))
     return "".join(reversed(steps))[-80:]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import errno
+import io
 import os
 import platform
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, Any
 
 import torch
 
@@ -39,7 +40,7 @@ def save(path: str | os.PathLike[str], *, durable: bool = False, **parts: Any) -
     target = _target(path)
     content = _content(parts)
     with _one_at_once(target, durable) as file:
-        torch.save(content, cast(IO[bytes], file))
+        torch.save(content, file)
 
 
 def _content(parts: dict[str, Any]) -> dict[str, Any]:
@@ -83,26 +84,28 @@ def _refusal(target: Path) -> tuple[str, int]:
 
 
 @contextmanager
-def _one_at_once(target: Path, durable: bool) -> Iterator[_Remembering]:
+def _one_at_once(target: Path, durable: bool) -> Iterator[IO[bytes]]:
     """A file to write to, which takes the target's place when the block ends, and vanishes when it fails."""
     _clear_leftovers(target)
     fresh = target.with_name(f"{_stem(target)}{os.getpid()}-{secrets.token_hex(4)}.part")
     _writing.add(fresh.name)
     failed: BaseException | None = None
-    file = None
+    raw = None
     try:
-        file = _Remembering(_open(fresh, target))
+        raw = _Remembering(_open(fresh, target))
+        file = io.BufferedWriter(raw, _BUFFER)
         yield file
-        file.finish(durable)
+        _finish(file, raw, durable)
         os.replace(fresh, target)
         if durable:
             _sync_folder(target.parent)
     except BaseException as error:
-        failed = file.error if file and file.error else error
+        failed = raw.error if raw and raw.error else error
     finally:
         if failed:
-            if file:
-                file.close()
+            if raw:
+                with suppress(OSError):
+                    raw.close()  # not through the buffer: what it still holds is of no use
             with suppress(OSError):
                 fresh.unlink()
         _writing.discard(fresh.name)
@@ -111,12 +114,18 @@ def _one_at_once(target: Path, durable: bool) -> Iterator[_Remembering]:
         raise told from (None if told is failed else failed)
 
 
-class _Remembering:
-    """A file that remembers its first error: PyTorch's writer turns it into one about a position."""
+class _Remembering(io.RawIOBase):
+    """A file that remembers its first error: PyTorch's writer turns it into one about a position.
 
-    def __init__(self, file: IO[bytes]) -> None:
+    It stands below the buffer, so that the many small writes of a checkpoint stay out of Python.
+    """
+
+    def __init__(self, file: io.FileIO) -> None:
         self.file = file
         self.error: OSError | None = None
+
+    def writable(self) -> bool:
+        return True
 
     def write(self, data: Any) -> int:
         try:
@@ -125,27 +134,28 @@ class _Remembering:
             self.error = self.error or error
             raise
 
-    def flush(self) -> None:
-        self.file.flush()
-
-    def finish(self, durable: bool) -> None:
-        if self.error:
-            raise self.error
-        self.file.flush()
-        if durable:
-            os.fsync(self.file.fileno())
-        self.file.close()
+    def fileno(self) -> int:
+        return self.file.fileno()
 
     def close(self) -> None:
-        with suppress(OSError):
-            self.file.close()
+        self.file.close()
+        super().close()
 
 
-def _open(fresh: Path, target: Path) -> IO[bytes]:
+def _finish(file: IO[bytes], raw: _Remembering, durable: bool) -> None:
+    if raw.error:
+        raise raw.error
+    file.flush()
+    if durable:
+        os.fsync(raw.fileno())
+    file.close()
+
+
+def _open(fresh: Path, target: Path) -> io.FileIO:
     """A new file with the rights of the old one, or those that the process gives to new files."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
     mode = target.stat().st_mode & 0o777 if target.exists() else None
-    file = os.fdopen(os.open(fresh, flags, 0o666), "wb", buffering=_BUFFER)
+    file = io.FileIO(os.open(fresh, flags, 0o666), "wb")
     if mode is not None:
         with suppress(OSError):
             os.chmod(fresh, mode)
