@@ -183,17 +183,28 @@ LESSONS = (
         minutes=60,
     ),
     Lesson(
-        "05b_modes_and_weights",
+        "05b_modes",
         "modules",
-        "Modes and first weights",
+        "Modes, freezing, ties",
         "Same input, another output every time.",
         (
             "say what `train()` and `eval()` change, and what they don't",
             "follow BatchNorm's running statistics",
-            "choose an initialisation, and predict the signal after 50 layers",
             "freeze a part so that it stays frozen, and tie two layers",
         ),
-        minutes=60,
+        minutes=55,
+    ),
+    Lesson(
+        "05c_first_weights",
+        "modules",
+        "First weights",
+        "Thirty fresh layers, a hundred inputs, and one answer for all of them.",
+        (
+            "say what `nn.Linear` starts with, and why first weights are random",
+            "predict whether a signal, or a gradient, survives 50 layers",
+            "initialise a model by one function and `apply`",
+        ),
+        minutes=45,
     ),
     Lesson(
         "06_checkpoints",
@@ -228,7 +239,7 @@ LESSONS = (
         (
             "say what each of the five calls does, and what a wrong order costs",
             "choose the right loss, and feed it the right thing",
-            "check a loop on 20 samples before you train it, then watch and log it",
+            "convert dtypes once, and see a shape that broadcasts before it costs a run",
         ),
         minutes=60,
         megabytes=600,
@@ -243,7 +254,7 @@ LESSONS = (
             "find out whether the loop waits for data",
             "start workers so that it works on every system",
         ),
-        minutes=45,
+        minutes=60,
     ),
     Lesson(
         "07c_rates_and_schedules",
@@ -256,6 +267,7 @@ LESSONS = (
             "accumulate gradients, and say when that equals a larger batch",
         ),
         minutes=60,
+        megabytes=600,
     ),
     Lesson(
         "07d_half_precision",
@@ -267,7 +279,22 @@ LESSONS = (
             "follow GradScaler through an overflow",
             "say why weights and optimizer stay in float32",
         ),
-        minutes=45,
+        minutes=50,
+        megabytes=600,
+    ),
+    Lesson(
+        "07e_watch_the_loop",
+        "training",
+        "Watch the loop",
+        "The loss stands at 2.30, and every line of the loop is right.",
+        (
+            "check a loop on 20 samples before you train it",
+            "read from gradients and updates which layer doesn't learn, and clip what is too large",
+            "give parts of a model their own settings",
+            "validate without touching the training, and log a run",
+        ),
+        minutes=55,
+        megabytes=600,
     ),
     Lesson(
         "09_weight_decay",
@@ -305,12 +332,37 @@ LESSONS = (
         ),
         minutes=60,
     ),
+    Lesson(
+        "10_reproducibility",
+        "randomness",
+        "Reproducibility",
+        "I set the seed. It still differs.",
+        (
+            "name every generator of a run, and see which line moves which",
+            "say what takes numbers, and keep one change from shifting all the others",
+            "give a part its own generator, and put states back",
+            "rebuild the generator that torch, NumPy and Python share",
+        ),
+        minutes=60,
+    ),
+    Lesson(
+        "10b_workers_and_bits",
+        "randomness",
+        "Workers and last bits",
+        "Every seed is set. One worker more, and the samples are others. One thread more, and a sum is another.",
+        (
+            "say where a worker's random numbers come from, and seed what PyTorch does not",
+            "explain last digits that differ, and predict what they grow to",
+            "use deterministic algorithms, and read their errors",
+            "say which kind of “reproducible” you need, and what it takes",
+        ),
+        minutes=60,
+    ),
 )
 
 # The chapters to come, so that the index tells the whole plan.
 PLANNED = (
     ("08", "ONNX export", "Exported, validated, wrong on the first other input."),
-    ("10", "Reproducibility", "I set the seed. It still differs."),
     ("11", "Debugging", "Memory climbs, the GPU idles, the loss is NaN."),
     (
         "12",

@@ -173,7 +173,7 @@ def _judge_he(answer: Any) -> Iterator[Verdict]:
     if torch.equal(linear.weight, untouched[0]):
         yield not_yet("a Linear keeps PyTorch's default.")
     for module, fan_in in ((linear, 400), (conv, 16 * 9)):
-        std, wanted = float(module.weight.std()), (2 / fan_in) ** 0.5
+        std, wanted = float(module.weight.detach().std()), (2 / fan_in) ** 0.5
         name = type(module).__name__
         if module is conv and torch.equal(conv.weight, untouched[1]):
             yield almost("Linear is right; a Conv2d keeps the default. isinstance takes a tuple of classes.")
@@ -185,7 +185,7 @@ def _judge_he(answer: Any) -> Iterator[Verdict]:
             yield wrong(f"{name}: the std is {std:.4f}, He wants sqrt(2 / fan_in) = {wanted:.4f}.")
         if module.bias is not None and module.bias.abs().sum() > 0:
             yield almost(f"{name}: the weights are right, the bias is not zero.")
-    if float(norm.weight.std()) > 0:
+    if float(norm.weight.detach().std()) > 0:
         yield wrong("the weight of BatchNorm was changed; it starts with ones.")
     yield right("std sqrt(2 / fan_in) for Linear and Conv2d, biases zero, all else untouched.")
 

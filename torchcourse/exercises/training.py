@@ -1,4 +1,4 @@
-"""Checks of chapters 07 and 07c: a training step, a validation, gradient accumulation, and SGD with momentum."""
+"""Checks of chapters 07c and 07e: gradient accumulation, SGD with momentum, a training step, a validation."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -8,10 +8,18 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from torchcourse.exercises import Verdict, almost, check, rebuild, right, wrong
+from torchcourse.exercises._training import (
+    Batches,
+    data,
+    gradient,
+    leave_gradients,
+    near,
+    network,
+    told,
+    weights,
+)
 
 __all__ = ["accumulate", "compare_sgd", "evaluate", "train_step"]
-
-Batches = list[tuple[Tensor, Tensor]]
 
 SETTINGS: tuple[dict[str, Any], ...] = (
     {"lr": 0.1},
@@ -20,54 +28,25 @@ SETTINGS: tuple[dict[str, Any], ...] = (
 )
 
 
-def _network() -> nn.Module:
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        return nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 3)).double()
-
-
-def _data(*sizes: int) -> Batches:
-    generator = torch.Generator().manual_seed(1)
-    return [
-        (
-            torch.randn(size, 4, generator=generator, dtype=torch.float64),
-            torch.randint(0, 3, (size,), generator=generator),
-        )
-        for size in sizes
-    ]
-
-
-def _weights(model: nn.Module) -> Tensor:
-    return torch.cat([p.detach().flatten() for p in model.parameters()])
-
-
-def _gradient(model: nn.Module, batches: Batches) -> Tensor:
-    """Of the mean over all samples; `.grad` stays untouched."""
-    x, y = (torch.cat(part) for part in zip(*batches, strict=True))
-    loss = F.cross_entropy(model(x), y)
-    return torch.cat([g.flatten() for g in torch.autograd.grad(loss, list(model.parameters()))])
-
-
 @check
 def train_step(answer: Any) -> Iterator[Verdict]:
     """train_step(model, optimizer, x, y, max_norm) -> (loss, norm before clipping), as numbers."""
-    model, ((x, y),), max_norm = _network(), _data(8), 0.1
+    model, ((x, y),), max_norm = network(), data(8), 0.1
     optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
-    start, gradient = _weights(model), _gradient(model, [(x, y)])
-    norm, loss = float(gradient.norm()), F.cross_entropy(model(x), y).item()
-    for p in model.parameters():
-        p.grad = torch.ones_like(p)  # left over from somewhere else
+    start, wanted = weights(model), gradient(model, [(x, y)])
+    norm, loss = float(wanted.norm()), F.cross_entropy(model(x), y).item()
+    leave_gradients(model)
     given = answer(model, optimizer, x, y, max_norm)
     if not (isinstance(given, tuple) and len(given) == 2):
         yield wrong(f"return two values, (loss, norm); got {given!r:.80}.")
         return
-    moved = (start - _weights(model)) / 0.5
-    yield from _judge_move(moved, gradient, max_norm)
-    if not _near(given[0], loss):
-        yield wrong(f"the loss of this batch is {loss:.4f}; your function returns {_told(given[0])}.")
-    if not _near(given[1], norm):
+    moved = (start - weights(model)) / 0.5
+    yield from _judge_move(moved, wanted, max_norm)
+    if not near(given[0], loss):
+        yield wrong(f"the loss of this batch is {loss:.4f}; your function returns {told(given[0])}.")
+    if not near(given[1], norm):
         yield wrong(
-            f"the gradient's norm before clipping is {norm:.4f}; your function returns {_told(given[1])}."
+            f"the gradient's norm before clipping is {norm:.4f}; your function returns {told(given[1])}."
         )
     if any(isinstance(value, Tensor) for value in given):
         yield almost("right values, but as tensors: .item() makes numbers, which keep no graph alive.")
@@ -76,15 +55,15 @@ def train_step(answer: Any) -> Iterator[Verdict]:
     yield right("cleared, clipped by norm, stepped; two plain numbers, and no gradient left.")
 
 
-def _judge_move(moved: Tensor, gradient: Tensor, max_norm: float) -> Iterator[Verdict]:
-    clipped = gradient * (max_norm / gradient.norm())
+def _judge_move(moved: Tensor, unclipped: Tensor, max_norm: float) -> Iterator[Verdict]:
+    clipped = unclipped * (max_norm / unclipped.norm())
     if torch.allclose(moved, clipped, rtol=1e-4):
         return
     if not moved.any():
         yield wrong("no weight moved: are the gradients still there when step() runs?")
-    elif torch.allclose(moved, gradient):
+    elif torch.allclose(moved, unclipped):
         yield wrong("the step was not clipped: clip between backward() and step().")
-    elif torch.allclose(moved, gradient.clamp(-max_norm, max_norm)):
+    elif torch.allclose(moved, unclipped.clamp(-max_norm, max_norm)):
         yield wrong("each element was clipped by itself; clip_grad_norm_ keeps the direction.")
     else:
         yield wrong(
@@ -96,21 +75,19 @@ def _judge_move(moved: Tensor, gradient: Tensor, max_norm: float) -> Iterator[Ve
 @check
 def evaluate(answer: Any) -> Iterator[Verdict]:
     """evaluate(model, batches) -> mean cross-entropy per sample, as a number; the mode is as before."""
-    model, batches = nn.Sequential(_network(), nn.Dropout(0.5)), _data(8, 8, 3)
+    model, batches = nn.Sequential(network(), nn.Dropout(0.5)), data(8, 8, 3)
     expected = _mean_loss(model.eval(), batches)
     of_means = sum(_mean_loss(model, [batch]) for batch in batches) / len(batches)
     built: list[int] = []
     with torch.autograd.graph.saved_tensors_hooks(_counter(built), lambda t: t):
         given = answer(model.train(), batches)
     was_train = model.training
-    if _near(given, of_means):
+    if near(given, of_means):
         yield almost("a mean of means: the last batch has 3 samples, and counts like one of 8.")
         return
-    if not _near(given, expected):
-        how = (
-            "is dropout off?" if not _near(answer(model.eval(), batches), expected) else "was eval() called?"
-        )
-        yield wrong(f"the loss per sample is {expected:.4f}; your function returns {_told(given)}. {how}")
+    if not near(given, expected):
+        how = "is dropout off?" if not near(answer(model.eval(), batches), expected) else "was eval() called?"
+        yield wrong(f"the loss per sample is {expected:.4f}; your function returns {told(given)}. {how}")
         return
     answer(model.eval(), batches)
     if not was_train or model.training:
@@ -140,20 +117,19 @@ def _counter(built: list[int]) -> Callable[[Tensor], Tensor]:
 def accumulate(answer: Any) -> Iterator[Verdict]:
     """accumulate(model, optimizer, micro_batches): one step, as if all samples had been one batch."""
     for sizes, what in (((8, 8), "two of 8"), ((8, 8, 3), "8, 8 and 3")):
-        model, batches = _network(), _data(*sizes)
+        model, batches = network(), data(*sizes)
         optimizer = torch.optim.SGD(model.parameters(), lr=0.5)
-        start, gradient = _weights(model), _gradient(model, batches)
-        for p in model.parameters():
-            p.grad = torch.ones_like(p)
+        start, wanted = weights(model), gradient(model, batches)
+        leave_gradients(model)
         answer(model, optimizer, batches)
-        moved = (start - _weights(model)) / 0.5
-        if torch.allclose(moved, gradient):
+        moved = (start - weights(model)) / 0.5
+        if torch.allclose(moved, wanted):
             continue
         if not moved.any():
             yield wrong("no weight moved: was step() called, with the gradients still there?")
         elif len(sizes) == 3:
             yield almost(f"right for equal batches; for {what} samples the last one weighs too much.")
-        elif torch.allclose(moved, 2 * gradient):
+        elif torch.allclose(moved, 2 * wanted):
             yield wrong("twice the gradient of the large batch: divide each loss, so that the sum is a mean.")
         else:
             yield wrong(
@@ -167,38 +143,20 @@ def accumulate(answer: Any) -> Iterator[Verdict]:
 def compare_sgd(sgd: Any, steps: int = 20) -> Verdict:
     """sgd(parameters, lr, momentum, weight_decay) with zero_grad() and step(), against torch.optim.SGD, bit for bit."""
     for settings in SETTINGS:
-        ours, theirs = _network(), _network()
+        ours, theirs = network(), network()
         full = {"momentum": 0.0, "weight_decay": 0.0, **settings}
         pairs = [
             (ours, sgd(list(ours.parameters()), **full)),
             (theirs, torch.optim.SGD(theirs.parameters(), foreach=False, **full)),
         ]
-        for step, (x, y) in enumerate(_data(*[8] * steps)):
+        for step, (x, y) in enumerate(data(*[8] * steps)):
             for model, optimizer in pairs:
                 optimizer.zero_grad()
                 F.cross_entropy(model(x), y).backward()
                 optimizer.step()
-            if not torch.equal(_weights(ours), _weights(theirs)):
-                gap = (_weights(ours) - _weights(theirs)).abs().max().item()
+            if not torch.equal(weights(ours), weights(theirs)):
+                gap = (weights(ours) - weights(theirs)).abs().max().item()
                 return wrong(f"{settings}: after step {step} the weights differ by {gap:.2g} at most.")
     return right(
         f"{len(SETTINGS)} settings, {steps} steps each: the same weights as torch.optim.SGD, to the last bit."
     )
-
-
-def _near(given: Any, expected: float) -> bool:
-    value = _value(given)
-    return value is not None and abs(value - expected) <= 1e-6 * max(1.0, abs(expected))
-
-
-def _told(given: Any) -> str:
-    value = _value(given)
-    return f"{given!r:.60}" if value is None else f"{value:.4f}"
-
-
-def _value(given: Any) -> float | None:
-    """The answer as a number, or None where it is none."""
-    try:
-        return float(given.detach() if isinstance(given, Tensor) else given)
-    except (TypeError, ValueError, RuntimeError):
-        return None
