@@ -19,6 +19,7 @@ TOUCHED = {
     "queue": "test_queue_",
     "timeline": "test_timeline_",
     "tree": "test_tree_",
+    "ways": "test_ways_",
 }
 
 EXPLORE = """\

@@ -37,6 +37,27 @@ def test_names_can_be_given():
     assert {"slope.grad", "offset.grad"} <= {box.title for box in shown.story.boxes}
 
 
+def test_what_has_a_name_has_its_value_on_the_wire():
+    w, b, x, target = leaves()
+    product = x * w
+    line = product + b
+    shown = step_backward((line - target) ** 2).story
+    values = {
+        (shown.boxes[one.source].title, shown.boxes[one.target].title): one.value for one in shown.wires
+    }
+    assert values["Add", "Mul"] == "6.0" and values["Sub", "Add"] == "7.0"
+
+
+def test_what_was_written_since_has_no_value():
+    w, _, x, _ = leaves()
+    product = x * w
+    loss = (product + 1) ** 2
+    with torch.no_grad():
+        product.fill_(0)
+    shown = step_backward(loss).story
+    assert not any(one.value == "0.0" for one in shown.wires)
+
+
 def test_two_backwards_accumulate():
     w, b, x, _ = leaves()
     first, second = (step_backward(x * w + b) for _ in range(2))

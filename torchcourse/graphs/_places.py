@@ -45,15 +45,17 @@ def lay_out(
     direction: str = "RL",
     gap: int = 40,
     spine: Sequence[int] = (),
+    beside: int | None = None,
 ) -> Layout:
     """Places for boxes of these sizes (width, height) and wires between them (source, target).
 
     level: boxes that stand in one line. direction: "RL" or "TB". gap: px between ranks.
-    spine: wires that run straight where they can.
+    spine: wires that run straight where they can. beside: px between the boxes of a rank; without it, there is
+    room for labels.
     """
     if not sizes:
         return Layout(0, 0, (), ())
-    found = json.loads(run_graphviz(_dot(sizes, pairs, level, direction, gap, spine), "json0"))
+    found = json.loads(run_graphviz(_dot(sizes, pairs, level, direction, gap, spine, beside), "json0"))
     _, _, right, top = (float(number) for number in found["bb"].split(","))
     spots = [
         (round(x - w / 2) + MARGIN, round(top - y - h / 2) + MARGIN)
@@ -71,12 +73,15 @@ def _dot(
     direction: str,
     gap: int,
     spine: Sequence[int],
+    beside: int | None,
 ) -> str:
+    # Down, labels stand beside the wires.
+    room = beside / PX if beside is not None else 0.45 if direction == "RL" else 0.75
     graph = graphviz.Digraph(
         graph_attr={
             "rankdir": direction,
             "ranksep": f"{gap / PX:.3f}",
-            "nodesep": "0.45" if direction == "RL" else "0.75",  # down, labels stand beside the wires
+            "nodesep": f"{room:.4g}",
             "nslimit": "20",
             "nslimit1": "20",
             "mclimit": "1",

@@ -4,16 +4,19 @@ From the outputs at the top to the leaves at the bottom: along the gradient's wa
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import graphviz
 
 from torchcourse.autograd import Graph, Node
+from torchcourse.export import OnnxGraph
 
 from ._order import levels
 from .fold import Box, Folded, node_of
 from .look import INKS, PAINTS
+from .onnx import Shape
+from .onnx import caption as onnx_caption
+from .onnx import parts as onnx_parts
 
 # Lines of a middle grey stand out on a white and on a black page.
 LINE = PAINTS["rest"].line
@@ -22,20 +25,8 @@ HARD_NODES, HARD_SPAN, HARD_EDGES = 500, 1500, 700
 ACROSS, DOWN = 1.9, 0.8  # inches between nodes that are placed here
 
 
-@dataclass(frozen=True, slots=True)
-class _Shape:
-    """One drawn node."""
-
-    key: str
-    label: str
-    paint: str  # a meaning of look.PAINTS
-    css: str
-    tooltip: str
-    dashed: bool = False
-
-
-def dot(graph: Graph | Folded) -> str:
-    """DOT of a graph (each node) or of a fold (each box). It draws what it is given, however large.
+def dot(graph: Graph | Folded | OnnxGraph) -> str:
+    """DOT of a graph (each node), of a fold (each box) or of an ONNX graph. It draws what it is given, however large.
 
     A graph that dot's layout would take long for carries places (levels from the outputs) and asks for
     straight lines. Raises TypeError, with a sentence, for anything else.
@@ -43,7 +34,7 @@ def dot(graph: Graph | Folded) -> str:
     return write(graph)
 
 
-def write(graph: Graph | Folded, most_edges: int | None = None) -> str:
+def write(graph: Graph | Folded | OnnxGraph, most_edges: int | None = None) -> str:
     """The DOT with at most so many edges, and a caption that says how many are left out."""
     shapes, edges = drawn(graph)
     note = caption(graph)
@@ -62,14 +53,18 @@ def write(graph: Graph | Folded, most_edges: int | None = None) -> str:
     return str(picture.source)
 
 
-def drawn(graph: Graph | Folded) -> tuple[list[_Shape], list[tuple[int, int, str]]]:
+def drawn(graph: Graph | Folded | OnnxGraph) -> tuple[list[Shape], list[tuple[int, int, str]]]:
     """The nodes to draw, and the edges between them by position, with labels."""
     if isinstance(graph, Graph):
         return [_node(node) for node in graph.nodes], [(e.source, e.target, "") for e in graph.edges]
     if isinstance(graph, Folded):
         boxes = [_box(graph, box) for box in graph.boxes]
         return boxes, [(e.source, e.target, f"{e.count:,}" if e.count > 1 else "") for e in graph.edges]
-    raise TypeError(f"A drawing is made of autograd.graph(…) or of fold(…), not of a {type(graph).__name__}.")
+    if isinstance(graph, OnnxGraph):
+        return onnx_parts(graph)
+    raise TypeError(
+        f"A drawing is made of autograd.graph(…), fold(…) or export.onnx_graph(…), not of a {type(graph).__name__}."
+    )
 
 
 def is_hard(nodes: int, edges: Iterable[tuple[int, int, str]]) -> bool:
@@ -102,8 +97,10 @@ def _page(note: str, placed: bool) -> dict[str, str]:
     return page | {"nslimit": "2", "nslimit1": "2", "mclimit": "0.5", "splines": "spline"}
 
 
-def caption(graph: Graph | Folded) -> str:
+def caption(graph: Graph | Folded | OnnxGraph) -> str:
     """The sentence above a drawing that does not show each node, or none; else empty."""
+    if isinstance(graph, OnnxGraph):
+        return onnx_caption(graph)
     if isinstance(graph, Folded):
         if len(graph.boxes) == len(graph.graph.nodes):
             return caption(graph.graph)
@@ -113,13 +110,13 @@ def caption(graph: Graph | Folded) -> str:
     return "This output has no graph, so there are no nodes."
 
 
-def _node(node: Node) -> _Shape:
+def _node(node: Node) -> Shape:
     leaf = node.kind == "AccumulateGrad"
     title = node.variable if leaf and node.variable else node.name
     size = "" if node.shape is None else str(list(node.shape))
     mark = "✕ " if node.stale else ("· " if node.freed else "")
     label = "\n".join(line for line in (mark + title, size) if line)
-    return _Shape(f"n{node.id}", label, _paint(node), node.kind.replace(" ", "-"), str(node), node.freed)
+    return Shape(f"n{node.id}", label, _paint(node), node.kind.replace(" ", "-"), str(node), node.freed)
 
 
 def _paint(node: Node) -> str:
@@ -132,21 +129,21 @@ def _paint(node: Node) -> str:
     return "view" if node.kind in ("view", "copy") else "run"
 
 
-def _box(folded: Folded, box: Box) -> _Shape:
+def _box(folded: Folded, box: Box) -> Shape:
     node = node_of(folded, box)
     if node is not None:
         one = _node(node)
-        return _Shape(f"b{box.id}", one.label, one.paint, one.css, one.tooltip, one.dashed)
+        return Shape(f"b{box.id}", one.label, one.paint, one.css, one.tooltip, one.dashed)
     nodes = [folded.graph.nodes[i] for i in box.nodes]
     times = f"  ×{box.times:,}" if box.times > 1 else ""
     lines = [f"{box.name}{times}", box.class_name, f"{box.count:,} nodes"]
     saved = sum(one.saved_bytes for one in nodes)
     tooltip = f"{box}; saves {saved:,} bytes" if saved else str(box)
     paint = "now" if any(one.stale for one in nodes) else "wait"
-    return _Shape(f"b{box.id}", "\n".join(filter(None, lines)), paint, f"fold {box.kind}", tooltip)
+    return Shape(f"b{box.id}", "\n".join(filter(None, lines)), paint, f"fold {box.kind}", tooltip)
 
 
-def _look(shape: _Shape) -> dict[str, Any]:
+def _look(shape: Shape) -> dict[str, Any]:
     paint = PAINTS[shape.paint]
     more = {"style": "rounded,filled,dashed"} if shape.dashed else {}
     return {

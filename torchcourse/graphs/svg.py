@@ -11,6 +11,7 @@ from html import escape
 import graphviz
 
 from torchcourse.autograd import Graph
+from torchcourse.export import OnnxGraph
 
 from .dot import caption, write
 from .fold import Folded, fold
@@ -24,7 +25,7 @@ class NoGraphviz(RuntimeError):
     """Neither pygraphviz nor the `dot` program is there."""
 
 
-def svg(graph: Graph | Folded) -> str:
+def svg(graph: Graph | Folded | OnnxGraph) -> str:
     """The picture as SVG: one `<g class="node …">` per node, or per box of a fold.
 
     A graph of more than MOST nodes is folded, of more than MOST_EDGES edges only the first are drawn, and
@@ -84,7 +85,7 @@ def _muted() -> Iterator[None]:
         os.close(nowhere)
 
 
-def _named(picture: str, graph: Graph | Folded) -> str:
+def _named(picture: str, graph: Graph | Folded | OnnxGraph) -> str:
     """Without the prologue (Graphviz's version), and with a role and a name."""
     start = picture.index("<svg")
     body = re.sub(r"<!--.*?-->\n?", "", picture[start:], flags=re.DOTALL)

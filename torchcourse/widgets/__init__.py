@@ -6,11 +6,13 @@ from .queue import QueueView, queue
 from .step_backward import BackwardStepper, step_backward
 from .timeline import AllocatorTimeline, timeline
 from .tree import ModuleTree, tree
+from .ways import ExportView, ways
 
 __all__ = [
     "AllocatorTimeline",
     "BackwardStepper",
     "DecayPlayground",
+    "ExportView",
     "ModuleTree",
     "QueueView",
     "StorageExplorer",
@@ -20,4 +22,5 @@ __all__ = [
     "step_backward",
     "timeline",
     "tree",
+    "ways",
 ]

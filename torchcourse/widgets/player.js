@@ -63,6 +63,7 @@ function player(parts, show, unit = "step") {
     face("pause", "Pause");
   }
   function pause() {
+    if (!timer) return; // every key comes by here, and a new icon is a new layout
     clearInterval(timer);
     timer = 0;
     face("play", "Play");

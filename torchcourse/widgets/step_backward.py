@@ -26,9 +26,11 @@ def step_backward(
 ) -> "BackwardStepper":
     """Run `loss.backward(**kwargs)` once, for real, and show it step by step, in the engine's own order.
 
-    names: a module, or a dict name -> tensor; without it, the variables where you call. at_most: a graph of
-    more nodes is folded into about so many boxes. `.grad` is filled as by any backward, and the graph is
-    freed, so a cell that calls this builds its own loss. Where a node raises, the last step shows it.
+    names: a module, or a dict name -> tensor; without it, the variables where you call. A wire shows the
+    forward's number where a node saved it or a name holds it: give the steps of an expression names.
+    at_most: a graph of more nodes is folded into about so many boxes. `.grad` is filled as by any backward,
+    and the graph is freed, so a cell that calls this builds its own loss. Where a node raises, the last step
+    shows it.
     TypeError: loss is no tensor. ValueError: it has no graph, a freed one, or more than one element (then
     `gradient=` is needed).
     """
@@ -37,9 +39,10 @@ def step_backward(
     if not isinstance(at_most, int) or not 1 <= at_most <= MOST:
         raise ValueError(f"at_most is the number of boxes, 1 to {MOST}, and got {at_most!r}.")
     frame = inspect.currentframe()
-    graph, _ = build((loss,), names, frame.f_back if frame else None)
+    caller = frame.f_back if frame else None
+    graph, _ = build((loss,), names, caller)
     _refuse(loss, graph, kwargs)
-    values = numbers(loss, graph)
+    values = numbers(loss, graph, names, caller)
     record = _run(loss, kwargs)
     boxes = fold(graph, at_most).boxes
     groups = [(f"{box.name}{f' × {box.times}' if box.times > 1 else ''}", box.nodes) for box in boxes]
