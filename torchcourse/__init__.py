@@ -25,10 +25,15 @@ _NAMES = {
     "step_backward": "widgets",
     "figure_style": "graphs.figures",
     "xray": "layers",
+    "check_up": "faults",
+    "explain": "errors",
+    "explain_errors": "widgets.explanation",
+    "draws": "layers",
     "timeline": "widgets",
     "playground": "widgets",
     "queue": "widgets",
     "tree": "widgets",
+    "ways": "widgets",
 }
 
 __all__ = ["__version__", *_NAMES]

@@ -297,6 +297,48 @@ LESSONS = (
         megabytes=600,
     ),
     Lesson(
+        "08_onnx_export",
+        "export",
+        "ONNX export",
+        "Exported, validated, wrong on the first other input.",
+        (
+            "say what a tracer records, and write one in thirty lines",
+            "name what a trace cannot see: branches, loops, `.item()`, `len`, the mode",
+            "read a TracerWarning, and know what its absence is worth",
+            "hold what was exported to the model, on inputs unlike the example",
+        ),
+        minutes=55,
+        megabytes=700,
+    ),
+    Lesson(
+        "08b_torch_export",
+        "export",
+        "torch.export",
+        "One model is refused because of a `u0`. Another is taken, and wrong for one row.",
+        (
+            "say what `torch.export` runs, and why it can't decide on elements",
+            "decode its errors: `u0`, guards, data-dependent, specialised",
+            "name sizes by `dynamic_shapes`, and say what a symbol can't see",
+            "choose between `torch.where`, `torch.cond` and `torch.compile`",
+        ),
+        minutes=55,
+        megabytes=700,
+    ),
+    Lesson(
+        "08c_the_onnx_file",
+        "export",
+        "The ONNX file",
+        "The exported program refuses eight rows. The file takes them, and is wrong.",
+        (
+            "say what stands in an ONNX file, and what got lost on the way",
+            "tell what the checker proves, and what only a comparison does",
+            "choose an opset, name sizes, keep a large file's two parts together",
+            "decide whether to mend the model or the export",
+        ),
+        minutes=55,
+        megabytes=700,
+    ),
+    Lesson(
         "09_weight_decay",
         "optimizers",
         "Weight decay",
@@ -362,7 +404,6 @@ LESSONS = (
 
 # The chapters to come, so that the index tells the whole plan.
 PLANNED = (
-    ("08", "ONNX export", "Exported, validated, wrong on the first other input."),
     ("11", "Debugging", "Memory climbs, the GPU idles, the loss is NaN."),
     (
         "12",

@@ -14,6 +14,9 @@ _VIEWS = {
     ("torchcourse.layers.seen", "Seen"): "torchcourse.widgets.xray",
     ("torchcourse.layers.events", "Trace"): "torchcourse.widgets.xray",
     ("torchcourse.layers.compare", "Comparison"): "torchcourse.widgets.xray",
+    ("torchcourse.layers.draws", "Draws"): "torchcourse.widgets.draws",
+    ("torchcourse.export._coverage", "Coverage"): "torchcourse.widgets.ways",
+    ("torchcourse.errors.data", "Explanation"): "torchcourse.widgets.explanation",
     ("torchcourse.devices.queue.lanes", "Lanes"): "torchcourse.widgets.queue",
     ("torchcourse.allocator.messages", "OutOfMemoryNumbers"): "torchcourse.widgets.oom",
 }

@@ -23,9 +23,9 @@ def made(make):
 
 def test_there_are_enough_cases():
     assert len(FAULTY) >= 40 and len(SOUND) >= 40
-    assert {kind for kind, _, _ in FAULTY.values()} == set(SLUGS) & {
-        k for k, word in SLUGS.items() if word == "modules"
-    }
+    kinds = {kind for kind, _, _ in FAULTY.values()}
+    # The table of slugs begins with all that `missed` can say.
+    assert kinds == set(list(SLUGS)[: len(kinds)])
 
 
 @pytest.mark.parametrize("name", FAULTY)

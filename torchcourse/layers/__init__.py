@@ -9,18 +9,20 @@ It runs the code once, changes no value, gradient or random state, and leaves no
 reference behind. Operators are listed as `torch.profiler` lists them with nothing watching.
 
 `cuts(fn, *args)` follows values instead: where the gradient's way ends, by which call.
+`draws()` tells which line moved which random generator.
 """
 
 from torchcourse._magic import register_magic
 
 from .compare import Comparison, compare
 from .cuts import Cut, Cuts, cuts
+from .draws import Draws, draws
 from .events import Call, Copy, Node, Operator, Output, Trace, Wait
 from .fold import Block, fold
 from .rows import Row, rows
 from .seen import Seen, xray
 
 __all__ = [
-    "Block", "Call", "Comparison", "Copy", "Cut", "Cuts", "Node", "Operator", "Output", "Row", "Seen", "Trace", "Wait",
-    "compare", "cuts", "fold", "register_magic", "rows", "xray",
+    "Block", "Call", "Comparison", "Copy", "Cut", "Cuts", "Draws", "Node", "Operator", "Output", "Row", "Seen",
+    "Trace", "Wait", "compare", "cuts", "draws", "fold", "register_magic", "rows", "xray",
 ]  # fmt: skip

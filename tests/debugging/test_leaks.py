@@ -1,0 +1,109 @@
+"""`leaks` names who holds what piles up, and is silent about sound steps."""
+
+import gc
+import sys
+import types
+
+import pytest
+import torch
+
+from torchcourse import _slugs
+from torchcourse.debugging import leaks
+
+from .steps import GLOBAL, LEAKY, SOUND, Remembering
+
+
+@pytest.fixture(autouse=True)
+def clean():
+    yield
+    for name in ("last_exc", "last_value", "last_traceback"):
+        sys.__dict__.pop(name, None)
+    GLOBAL.clear()
+    Remembering.everything.clear()
+
+
+@pytest.mark.parametrize("name", LEAKY)
+def test_the_holder_is_named(name):
+    maker, kind, where = LEAKY[name]
+    found = leaks(maker())
+    assert len(found) == 1, str(found)
+    assert (found[0].kind, where in found[0].where) == (kind, True), str(found)
+    assert kind in _slugs.SLUGS and found[0].mend and "0x" not in str(found)
+
+
+@pytest.mark.parametrize("name", SOUND)
+def test_a_sound_step_has_no_finding(name):
+    found = leaks(SOUND[name]())
+    assert not found and str(found) == "No tensor outlives its step.", str(found)
+
+
+def test_bytes_are_counted_per_step():
+    kept = []
+    (found,) = leaks(lambda: kept.extend((torch.zeros(100), torch.zeros(25))), 7)
+    assert (found.nbytes_per_step, found.tensors_per_step, found.shape) == (500, 2.0, (100,))
+    assert len(kept) == 14  # the step ran n times
+    assert "variable of the running function" in found.where or "closure variable" in found.where
+
+
+def test_nodes_are_counted_per_step():
+    weight, state = torch.ones(1, requires_grad=True), {"total": 0.0}
+
+    def step():
+        state["total"] = state["total"] + weight * 2
+
+    (found,) = leaks(step)
+    assert (found.kind, found.nodes_per_step) == ("graph-kept", 2.0)
+
+
+def test_what_a_graph_saved_counts_with_its_loss():
+    weight, losses = torch.ones(1000, requires_grad=True), []
+    (found,) = leaks(lambda: losses.append(weight.exp().sum()))
+    assert found.nbytes_per_step == 4004  # the result of exp, and the sum
+
+
+def test_two_holders_are_two_findings():
+    small, large = [], []
+    found = leaks(lambda: (small.append(torch.zeros(1)), large.append(torch.zeros(99))))
+    assert [one.nbytes_per_step for one in found] == [396, 4] and "large" in found[0].where
+
+
+def test_what_jupyter_remembers(monkeypatch):
+    space = types.ModuleType("notebook")
+    space.Out = {}
+    monkeypatch.setitem(sys.modules, "notebook", space)
+
+    def step():
+        space.Out[len(space.Out)] = torch.zeros(10)
+
+    (found,) = leaks(step)
+    assert found.kind == "tensors-in-output" and "`Out[…]`" in found.where and "Jupyter" in found.where
+
+
+def test_nothing_is_kept_and_the_collector_is_as_it_was():
+    settings = gc.isenabled(), gc.get_threshold(), gc.get_debug(), gc.get_freeze_count()
+    kept = []
+    found = leaks(lambda: kept.append(torch.zeros(3)))
+    assert (gc.isenabled(), gc.get_threshold(), gc.get_debug(), gc.get_freeze_count()) == settings
+    kept.clear()
+    assert not leaks(lambda: torch.zeros(3)) and found
+    assert not any(isinstance(one, torch.Tensor) and one.shape == (3,) for one in gc.get_objects())
+
+
+def test_an_error_of_the_step_goes_on():
+    def step():
+        raise KeyError("mine")
+
+    with pytest.raises(KeyError, match="mine"):
+        leaks(step)
+    assert gc.get_freeze_count() == 0
+
+
+@pytest.mark.parametrize("n", [0, 2, -1, 2.5, True, "5"])
+def test_n_is_checked(n):
+    with pytest.raises(ValueError, match="n is the number of steps, 3 or more"):
+        leaks(lambda: None, n)
+
+
+def test_a_step_is_callable():
+    with pytest.raises(TypeError, match="does one step"):
+        leaks(3)

@@ -1,0 +1,204 @@
+"""`check_up`: guard, two steps, a probe, the rules."""
+
+import gc
+from collections import deque
+from collections.abc import Iterator
+from typing import Any
+
+from torch import Tensor, nn
+from torch.nn.parameter import is_lazy
+
+from torchcourse.layers import cuts
+from torchcourse.modules import Finding, Missed, missed
+
+from . import rules_state, rules_steps
+from .data import CheckUp
+from .given import Given, given
+from .gradients import same_rows
+from .graph import graph
+from .keep import Keep
+from .look import Look
+from .probe import Probe, probe
+from .step import Seen, run
+
+STEPS = 2
+# The first of these that is found explains the others: they only follow from it.
+FOLLOWS = {
+    "not-finite": {
+        "samples-mixed",
+        "output-ignores-input",
+        "vanishing-gradient",
+        "zero-gradient",
+        "input-range",
+    },
+    "zero-gradient": {"output-ignores-input", "dead-units", "saturated", "vanishing-gradient"},
+    "graph-kept": {"step-raises"},
+    "weights-all-same": {"vanishing-gradient", "output-ignores-input"},
+    "softmax-of-one": {"zero-gradient", "output-ignores-input", "vanishing-gradient"},
+    "dropout-everything": {"zero-gradient", "output-ignores-input", "vanishing-gradient"},
+    "dtypes-mixed": {"dtype-promoted"},
+    "batch-empty": {
+        "not-finite",
+        "step-raises",
+        "zero-gradient",
+        "output-ignores-input",
+        "vanishing-gradient",
+    },
+    "learning-rate-zero": {"vanishing-gradient"},
+}
+
+
+def check_up(model: nn.Module, batch: Any, loss_fn: Any, optimizer: Any) -> CheckUp:
+    """Look for silent faults in one training step: `loss_fn(model(input), target)` with `batch = (input, target)`.
+
+    Two steps run, forward and backward, then the model once or twice in eval mode; `optimizer.step()` never does.
+    Afterwards model, buffers, `.grad`, modes, hooks, the batch, the optimizer and all random generators are as
+    before, also when the step raises: that is a finding, no exception. What the step prints is not shown.
+
+    optimizer: one of torch.optim, a list of several, or None. A sound set-up gives an empty result. Raises
+    TypeError with one sentence where an argument is of another kind (batch is no pair, model is no module).
+    """
+    known = given(model, batch, loss_fn, optimizer)
+    structure = missed(known.model, list(known.optimizers) or None)
+    if why := _cannot_run(known, structure):
+        return CheckUp(tuple(structure), why)
+    look = _look(known, structure)
+    rules = (*rules_state.RULES, *rules_steps.RULES)
+    found = [*_missed(look), *(one for rule in rules for one in rule(look))]
+    return CheckUp(tuple(_told_once(found)))
+
+
+def _cannot_run(known: Given, structure: Missed) -> tuple[str, ...]:
+    """Why no step is run at all."""
+    if any(one.kind in ("super-init-missing", "module-cycle") for one in structure):
+        return ("No step was run: PyTorch's own walks over this model stop.",)
+    if lazy := [name for name, p in known.model.named_parameters() if is_lazy(p)]:
+        return (
+            f"No step was run: {lazy[0]} has no shape yet. Call the model once with a batch, and check again.",
+        )
+    return ()
+
+
+def _look(known: Given, structure: Missed) -> Look:
+    twins = {id(p) for p in known.parameters.values() if p.requires_grad and not p.is_meta and same_rows(p)}
+    keep = Keep(known)
+    with keep.everything():
+        steps = _steps(known, keep, twins)
+        grown = _grown(steps)
+        look = Look(
+            known,
+            structure,
+            steps,
+            Probe() if steps[0].error else probe(known, keep),
+            grown,
+            _holder(known) if grown or any(step.old_nodes for step in steps) else "",
+            tuple(keep.changed_batch),
+            frozenset(twins),
+        )
+        look.cuts = _cuts(look)
+    for step in steps:
+        step.made.clear()
+    return look
+
+
+def _steps(known: Given, keep: Keep, twins: set[int]) -> tuple[Seen, ...]:
+    steps: list[Seen] = []
+    for k in range(STEPS):
+        steps.append(run(known, keep, twins, first=k == 0))
+        if steps[-1].error is not None:
+            break
+    return tuple(steps)
+
+
+def _grown(steps: tuple[Seen, ...]) -> tuple[tuple[int, ...], ...]:
+    """Shapes of tensors with a graph that a step left behind, or whose graph goes back to an earlier one."""
+    if len(steps) < STEPS or not any(True for _ in _outlived(steps)):
+        return ()
+    gc.collect()  # a cycle that only waits to be collected is no fault
+    return tuple(tuple(tensor.shape) for tensor in _outlived(steps))
+
+
+def _outlived(steps: tuple[Seen, ...]) -> Iterator[Tensor]:
+    for ref in steps[0].made:
+        if (tensor := ref()) is not None and tensor.grad_fn is not None:
+            yield tensor
+    for ref in steps[1].made:
+        tensor = ref()
+        if tensor is not None and tensor.grad_fn is not None and graph(tensor).older_than(steps[1].start):
+            yield tensor
+
+
+def _holder(known: Given) -> str:
+    """The first attribute or variable of the model or the loss that holds a result with its graph."""
+    for path, module in known.model.named_modules():
+        for name, value in vars(module).items():
+            if _holds(value):
+                return f"{path}.{name}" if path else name
+    loss_fn: Any = known.loss_fn
+    own = {f"loss_fn.{name}": value for name, value in getattr(loss_fn, "__dict__", {}).items()}
+    function = getattr(loss_fn, "__func__", loss_fn)
+    code, cells = getattr(function, "__code__", None), getattr(function, "__closure__", None) or ()
+    if code is not None:
+        own |= {
+            name: getattr(cell, "cell_contents", None)
+            for name, cell in zip(code.co_freevars, cells, strict=True)
+        }
+        own |= {name: function.__globals__.get(name) for name in code.co_names}
+    return next((name for name, value in own.items() if _holds(value)), "loss_fn")
+
+
+def _holds(value: Any, depth: int = 3) -> bool:
+    if isinstance(value, Tensor):
+        return value.grad_fn is not None
+    if depth and isinstance(value, dict):
+        return any(_holds(one, depth - 1) for one in value.values())
+    if depth and isinstance(value, (list, tuple, set, deque)):
+        return any(_holds(one, depth - 1) for one in value)
+    return bool(depth) and type(value).__module__ == "types" and _holds(vars(value), depth - 1)
+
+
+def _cuts(look: Look) -> tuple[str, ...]:
+    """Where the gradient's way ends; asked only where one is missing, since the model runs once more for it."""
+    first = look.steps[0]
+    if first.error is not None or not any(p.requires_grad for p in look.given.parameters.values()):
+        return ()
+    if first.gradients is not None and not any(rules_steps.unreached(look)):
+        return ()
+    try:
+        found = cuts(look.given.model.forward, look.given.input)
+    except Exception:  # it says less then
+        return ()
+    return tuple(
+        dict.fromkeys(
+            f"{one.cause} in line {one.line}" if one.line else one.cause
+            for one in found
+            if one.effect == "cuts off"
+        )
+    )[:3]
+
+
+def _missed(look: Look) -> Iterator[Finding]:
+    """What `missed` says, without what the steps tell better: a gradient from an earlier step is no evidence."""
+    foreign = {
+        f"{w}['params'][{k}]": id(p) for w, g in look.given.groups() for k, p in enumerate(g["params"])
+    }
+    of_loss = (
+        {id(p) for p in look.given.loss_fn.parameters()}
+        if isinstance(look.given.loss_fn, nn.Module)
+        else set()
+    )
+    for one in look.missed:
+        key = foreign.get(one.where)
+        reached = key is not None and (look.norm(key) is not None or key in of_loss)
+        if one.kind != "gradient-missing" and not reached:
+            yield one
+
+
+def _told_once(found: list[Finding]) -> Iterator[Finding]:
+    kinds = {one.kind for one in found}
+    dropped = {follower for kind in kinds for follower in FOLLOWS.get(kind, ())}
+    met: set[tuple[str, str]] = set()
+    for one in found:
+        if one.kind not in dropped and (one.kind, one.where) not in met:
+            met.add((one.kind, one.where))
+            yield one
