@@ -52,3 +52,24 @@ def test_every_top_level_name_is_explained():
 
 def test_every_picture_has_alt_text():
     assert README.count("<img ") == len(re.findall(r'<img [^>]*alt="[^"]{20,}"', README))
+
+
+def test_the_tools_run_as_they_are_shown(tmp_path, monkeypatch, capsys):
+    import torch
+
+    (block,) = re.findall(r"```python\n(.*?)```", README, re.S)
+    monkeypatch.chdir(tmp_path)
+    model, x, y = torch.nn.Linear(4, 2), torch.randn(8, 4), torch.zeros(8, dtype=torch.long)
+    optimizer, loss_fn = torch.optim.Adam(model.parameters()), torch.nn.CrossEntropyLoss()
+
+    def step():
+        optimizer.zero_grad()
+        loss_fn(model(x), y).backward()
+        optimizer.step()
+
+    names = {"model": model, "x": x, "y": y, "other": x[:1], "optimizer": optimizer, "loss_fn": loss_fn}
+    # explain_errors speaks to IPython, and there is none here
+    code = block.replace("tc.explain_errors()", "tc.explain_errors")
+    exec(code, names | {"step": step, "error": ValueError("foreign")})  # allowed: our own README is what is tested
+    said = capsys.readouterr().out
+    assert "It fits on a card of 8.0 GiB" in said and (tmp_path / "run.pt").exists()
