@@ -9,10 +9,10 @@ import json
 import os
 import statistics
 import time
+import tracemalloc
 from collections.abc import Callable, Iterator
 from typing import Any
 
-import psutil
 import pytest
 import torch
 from torch import nn
@@ -22,7 +22,6 @@ from tests.benchmarks.nets import NETS, Net, basic, chain, resnet
 from tests.browser import chromium
 from torchcourse.autograd import graph, record_backward, watch
 from torchcourse.graphs import fold, svg
-from torchcourse.widgets._card import script
 from torchcourse.widgets.step_backward import BackwardStepper, step_backward
 
 Ways = dict[str, Callable[[], Any]]
@@ -190,7 +189,7 @@ def test_size_of_the_stepper() -> None:
     with watch(model):
         loss = model(x).sum()
     shown = step_backward(loss, names=model)
-    ours = len(json.dumps(shown.picture)) + len(script("step_backward")) + len(str(BackwardStepper._css))
+    ours = len(json.dumps(shown.picture)) + len(str(BackwardStepper._esm)) + len(str(BackwardStepper._css))
     print(f"\nResNet-18: {ours:,} bytes of {page:,}")
     row("stepper (state, JS, CSS) / torchvista's page", ours / page, 0.06)
 
@@ -204,9 +203,10 @@ def test_growth(length: int) -> None:
         "recorded": lambda: record_backward(loss, names={}, retain_graph=True),
     }
     ms = medians(ways, 3)
-    before = psutil.Process().memory_info().rss
+    tracemalloc.start()
     found = graph(loss, names={})
-    grown = (psutil.Process().memory_info().rss - before) / 1e6
+    grown = tracemalloc.get_traced_memory()[0] / 1e6
+    tracemalloc.stop()
     each = {name: f"{one / length * 1e3:.1f}" for name, one in ms.items()}
     print(f"\nchain of {length:,}: µs an operator {each}; the graph as data {grown:.1f} MB")
     assert len(found.nodes) == length + 2 and len(fold(found).boxes) <= 30
@@ -247,7 +247,7 @@ def test_one_step_in_the_browser() -> None:
         page.set_content(
             f"<style>{BackwardStepper._css} body > div {{ width: 780px }}</style><div></div><div></div>"
         )
-        page.add_script_tag(content=script("step_backward").replace("export default", "window.view ="))
+        page.add_script_tag(content=str(BackwardStepper._esm).replace("export default", "window.view ="))
         step, anew, counter = page.evaluate(STEPS, [picture, 60])
     row(
         f"a step / a new SVG, {len(picture['boxes'])} nodes",

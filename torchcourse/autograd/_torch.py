@@ -43,8 +43,10 @@ def unseen(tensor: torch.Tensor) -> bool:
 
 def created(node: Any) -> int:
     """The node's number in its thread's order of creation; LEAF_NUMBER for AccumulateGrad."""
-    ask = getattr(node, "_sequence_nr", None)
-    return LEAF_NUMBER if ask is None else int(ask())
+    try:
+        return int(node._sequence_nr())
+    except AttributeError:
+        return LEAF_NUMBER
 
 
 def next_number() -> int:
@@ -62,18 +64,19 @@ def made(node: Any) -> tuple[Any, ...]:
     return getattr(node, "_input_metadata", ())
 
 
-def modules(module: torch.nn.Module) -> list[tuple[str, torch.nn.Module]]:
-    """What `named_modules()` gives, in the same order, without a generator inside of a generator per level."""
-    found: list[tuple[str, torch.nn.Module]] = []
-    waiting, seen = [("", module)], set()
+def modules(module: torch.nn.Module) -> dict[torch.nn.Module, str]:
+    """Module -> path, as `named_modules()` gives them, without a generator inside of a generator per level."""
+    found: dict[torch.nn.Module, str] = {}
+    waiting = [("", module)]
     while waiting:
         path, one = waiting.pop()
-        if one not in seen:
-            seen.add(one)
-            found.append((path, one))
-            start = f"{path}." if path else ""
-            inner = [(start + name, child) for name, child in one._modules.items() if child is not None]
-            waiting += reversed(inner)
+        if one not in found:
+            found[one] = path
+            if inner := one._modules:
+                start = f"{path}." if path else ""
+                waiting += [
+                    (start + name, child) for name, child in reversed(inner.items()) if child is not None
+                ]
     return found
 
 

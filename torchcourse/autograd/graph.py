@@ -3,6 +3,7 @@
 import os
 import re
 import sys
+from collections.abc import Iterable, Sequence
 from itertools import chain
 from types import FrameType
 from typing import Any
@@ -11,13 +12,13 @@ import torch
 
 from . import _torch, watch
 from .data import Graph, Node, Output, Root, Variable, maker
-from .kinds import ACCUMULATE, Kind, kind_of
+from .kinds import ACCUMULATE, kinds_of
 from .names import Asked, Names, outputs, place
-from .saved import Look, Sizes, dtype_name, look, look_in_copy
+from .saved import NOTHING, Look, Sizes, dtype_name, look, look_in_copy
 from .walk import Walk
 
 _PYTORCH = os.path.dirname(torch.__file__)
-make_node, make_variable = maker(Node), maker(Variable)
+make_node, make_variable, make_output = maker(Node), maker(Variable), maker(Output)
 _FRAME = re.compile(r'File "([^"]+)", line (\d+)')
 
 
@@ -38,61 +39,58 @@ def build(given: tuple[Any, ...], names: Any, frame: FrameType | None) -> tuple[
     """The graph as data, and the walk that holds its nodes."""
     with _torch.quiet():
         builder = _Builder(outputs(given), Names(names, frame))
+        if not builder.copies:
+            return builder.graph(), builder.walk
     builder.look_in_copies()  # with a mode of its own, which quiet() would switch off
     with _torch.quiet():
         return builder.graph(), builder.walk
 
 
 class _Builder:
+    """The graph's fields, each of all nodes in one go: so little is done per node that a function call counts."""
+
     def __init__(self, asked: list[Asked], names: Names) -> None:
         self.asked, self.names, self.sizes = asked, names, Sizes()
         self.places = [one.edge or place(one.tensor) for one in asked]  # type: ignore[arg-type]
         self.walk = Walk(at[0] for at in self.places if at)
-        self.kinds = [kind_of(node) for node in self.walk.nodes]
+        self.kinds = kinds_of(self.walk.nodes)
         self.leaves = {i: self.walk.nodes[i].variable for i, kind in enumerate(self.kinds) if kind.leaf}
-        self.variables: dict[tuple[int, int], Variable] = {}
+        self.named = {i: names.get(tensor) for i, tensor in self.leaves.items()}
         self.made: dict[Any, tuple[Output]] = {}
-        self.copies: dict[int, Look] = {}
+        copies = [i for i, kind in enumerate(self.kinds) if kind.name == "CopySlices"]
+        self.copies: dict[int, Look] = dict.fromkeys(copies, NOTHING)
 
     def look_in_copies(self) -> None:
-        for i, kind in enumerate(self.kinds):
-            if kind.name == "CopySlices":
-                self.copies[i] = look_in_copy(self.walk.nodes[i], self.sizes)
+        for i in self.copies:
+            self.copies[i] = look_in_copy(self.walk.nodes[i], self.sizes)
 
     def graph(self) -> Graph:
-        self._name_tensors()
-        modules = self._modules()
-        nodes = tuple(map(self._node, range(len(modules)), self.walk.nodes, self.kinds, modules))
+        modules, variables = self._modules(), self._variables()
+        nodes = self._nodes(modules, variables)
         roots = tuple(self._root(*pair) for pair in zip(self.asked, self.places, strict=True))
-        variables = tuple(self.variables[key] for key in sorted(self.variables))
         classes = self.names.classes or watch.classes()
-        here = _with_owners({module for module in modules if module})
-        seen = sorted((path, name) for path, name in classes.items() if path in here)
+        here = _with_owners(modules)
+        seen = sorted([(path, name) for path, name in classes.items() if path in here])
         return Graph(roots, nodes, tuple(self.walk.edges), variables, self.sizes.total(), tuple(seen))
 
-    def _name_tensors(self) -> None:
-        """The tensors that have a name: leaves, and those that an operator made."""
-        for i, tensor in self.leaves.items():
-            named = self.names.get(tensor)
-            if named:
-                self.variables[i, 0] = _variable(tensor, named.name, i, 0)
+    def _variables(self) -> tuple[Variable, ...]:
+        """The tensors that have a name, in the order of their nodes: leaves, and those that an operator made."""
+        found = {(i, 0): _variable(self.leaves[i], one.name, i, 0) for i, one in self.named.items() if one}
         outputs = [(one.tensor, one.label) for one in self.asked if one.tensor is not None]
         for tensor, name in [*self.names.made(), *outputs]:
-            at = None if tensor.is_leaf else self.walk.ids.get(_grad_fn(tensor))
+            at = None if tensor.is_leaf else self.walk.ids.get(grad_fn(tensor))
             if at is not None and name:
                 key = at, tensor.output_nr
-                self.variables.setdefault(key, _variable(tensor, name, *key))
+                found.setdefault(key, _variable(tensor, name, *key))
+        return tuple([found[key] for key in sorted(found)])
 
     def _modules(self) -> list[str | None]:
         """Per node: of a leaf the module that has it, of others the one that was seen to make it."""
-        modules: list[str | None] = [None] * len(self.kinds)
-        if watch.watched():
-            find = watch.finder()
-            modules = [find(_torch.created(node)) for node in self.walk.nodes]
+        modules = watch.makers(self.walk.nodes)
         guess = not any(module is not None for module in modules)
-        for i, tensor in self.leaves.items():
-            named = self.names.get(tensor)
-            modules[i] = named.owner if named and named.owner is not None else watch.owner_of(tensor)
+        for i, named in self.named.items():
+            owner = named.owner if named else None
+            modules[i] = watch.owner_of(self.leaves[i]) if owner is None else owner
         return self._guessed(modules) if guess else modules
 
     def _guessed(self, modules: list[str | None]) -> list[str | None]:
@@ -104,19 +102,35 @@ class _Builder:
                 modules[edge.source] = owner
         return modules
 
-    def _node(self, i: int, node: Any, kind: Kind, module: str | None) -> Node:
-        variable = self.variables.get((i, 0))
-        name = variable.name if variable else None
-        if kind.leaf:
-            return make_node(
-                i, kind.name, kind.word, self._output(self.leaves[i]), (), False, False, module, name, None
-            )
-        saved, stale, freed = self.copies.get(i) or look(node, kind, self.sizes)
-        made = _torch.made(node)
-        outputs = self._output(made[0]) if len(made) == 1 else tuple(chain(*map(self._output, made)))
-        return make_node(
-            i, kind.name, kind.word, outputs, saved, stale, freed, module, name, _line(node.metadata)
-        )
+    def _nodes(self, modules: list[str | None], variables: tuple[Variable, ...]) -> tuple[Node, ...]:
+        names: list[str | None] = [None] * len(modules)
+        for one in variables:
+            if one.output == 0:
+                names[one.node] = one.name
+        kinds = [kind.name for kind in self.kinds], [kind.word for kind in self.kinds]
+        fields = *kinds, self._outputs(), *self._looks(), modules, names, self._lines()
+        return tuple(map(make_node, range(len(modules)), *fields))
+
+    def _looks(self) -> Iterable[Sequence[Any]]:
+        """What nodes save, which are stale, and which are freed."""
+        sizes, copies = self.sizes, self.copies
+        looks = [
+            look(node, kind, sizes) if kind.saves or kind.function else copies.get(i, NOTHING)
+            for i, (node, kind) in enumerate(zip(self.walk.nodes, self.kinds, strict=True))
+        ]
+        return zip(*looks, strict=True) if looks else ((), (), ())
+
+    def _lines(self) -> list[str | None]:
+        pairs = zip(self.walk.nodes, self.kinds, strict=True)
+        return [None if kind.leaf else _line(node.metadata) for node, kind in pairs]
+
+    def _outputs(self) -> list[tuple[Output, ...]]:
+        """What nodes' operators made; of a leaf, what it is itself."""
+        one, leaves, found = self._output, self.leaves, []
+        for i, node in enumerate(self.walk.nodes):
+            made = (leaves[i],) if i in leaves else _torch.made(node)
+            found.append(one(made[0]) if len(made) == 1 else tuple(chain(*map(one, made))))
+        return found
 
     def _output(self, made: Any) -> tuple[Output]:
         """One output of an operator, as a tuple; the same tuple for the same shape and dtype."""
@@ -127,7 +141,7 @@ class _Builder:
             return (Output(None, None),)
         if found is None:
             shape = tuple(int(size) for size in key[:-1])
-            found = self.made[key] = (Output(shape, dtype_name(made.dtype)),)
+            found = self.made[key] = (make_output(shape, dtype_name(made.dtype)),)
         return found
 
     def _root(self, asked: Asked, at: tuple[Any, int] | None) -> Root:
@@ -141,13 +155,18 @@ class _Builder:
         return Root(name, node, at[1] if at else 0, shape, dtype, "" if at else why_none(asked.tensor))
 
 
-def _with_owners(paths: set[str]) -> set[str]:
+def _with_owners(paths: Iterable[str | None]) -> set[str]:
     """These module paths and those of the modules around them."""
-    steps = [path.split(".") for path in paths]
-    return {".".join(step[: n + 1]) for step in steps for n in range(len(step))}
+    found: set[str] = set()
+    for path in paths:
+        while path and path not in found:
+            found.add(path)
+            path = path.rpartition(".")[0]
+    return found
 
 
-def _grad_fn(tensor: torch.Tensor) -> Any:
+def grad_fn(tensor: torch.Tensor) -> Any:
+    """The tensor's node; None where it can't be told."""
     try:
         return tensor.grad_fn
     except RuntimeError:  # a view of several, written in place
@@ -174,7 +193,7 @@ def why_none(tensor: torch.Tensor) -> str:
 
 def _line(metadata: dict[str, Any]) -> str | None:
     """Where anomaly mode saw the node being made: the last frame outside PyTorch."""
-    trace = metadata.get("traceback_")
+    trace = metadata.get("traceback_") if metadata else None
     if not trace:
         return None
     frames = [_FRAME.search(one) for one in trace]

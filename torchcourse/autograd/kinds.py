@@ -25,20 +25,20 @@ class Kind(NamedTuple):
     word: str  # one of the kinds that `data.Node` lists
     function: bool  # a custom `autograd.Function`
     saves: tuple[tuple[str, str, str], ...]  # (name, raw attribute, attribute) of tensors that it saves
-
-    @property
-    def leaf(self) -> bool:
-        return self.word == ACCUMULATE
+    leaf: bool  # AccumulateGrad
 
 
-def kind_of(node: Any) -> Kind:
-    """The kind of a node. Asked each time: custom Functions, and C++ nodes without a Python class of their own."""
+def kinds_of(nodes: list[Any]) -> list[Kind]:
+    """The kind of each node."""
+    return [_known.get(type(node)) or _learned(node) for node in nodes]
+
+
+def _learned(node: Any) -> Kind:
+    """Learned anew each time: custom Functions, and C++ nodes without a Python class of their own."""
     cls = type(node)
-    kind = _known.get(cls)
-    if kind is None:
-        kind = _learn(node, cls)
-        if not kind.function and cls.__name__ != "CppFunction":
-            _known[cls] = kind
+    kind = _learn(node, cls)
+    if not kind.function and cls.__name__ != "CppFunction":
+        _known[cls] = kind
     return kind
 
 
@@ -46,10 +46,10 @@ def _learn(node: Any, cls: type) -> Kind:
     # As Python shows the class, without the C++ namespace.
     name = str(node.name()).removeprefix("torch::autograd::")
     if _torch.is_python_function(node):
-        return Kind(name, _FUNCTIONS.get(name, "custom Function"), True, ())
+        return Kind(name, _FUNCTIONS.get(name, "custom Function"), True, (), False)
     raws = [one for one in dir(cls) if one.startswith("_raw_saved_")] if _torch.CAN_LOOK else []
     saves = tuple((raw.removeprefix("_raw_saved_"), raw, raw.removeprefix("_raw")) for raw in raws)
-    return Kind(name, _built_in(name), False, saves)
+    return Kind(name, _built_in(name), False, saves, name == ACCUMULATE)
 
 
 def _built_in(name: str) -> str:

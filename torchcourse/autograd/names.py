@@ -3,7 +3,7 @@
 import dataclasses
 import inspect
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -40,16 +40,15 @@ class Names:
         """Those that an operator made, and their names."""
         return ((one.tensor, one.name) for one in self._by_id.values() if not one.tensor.is_leaf)
 
-    def _given(self, names: Any) -> Iterator[Named]:
+    def _given(self, names: Any) -> Iterable[Named]:
         if isinstance(names, nn.Module):
-            yield from self._of_module(names, "")
-        elif isinstance(names, Mapping):
-            yield from self._of_mapping(names)
-        else:
-            raise TypeError(
-                f"names is a module or a dict of name -> tensor, and got {type(names).__name__}. "
-                "Pass model, or {'w': w}; leave it out to use the names of your variables."
-            )
+            return self._of_module(names, "")
+        if isinstance(names, Mapping):
+            return self._of_mapping(names)
+        raise TypeError(
+            f"names is a module or a dict of name -> tensor, and got {type(names).__name__}. "
+            "Pass model, or {'w': w}; leave it out to use the names of your variables."
+        )
 
     def _of_mapping(self, names: Mapping[Any, Any]) -> Iterator[Named]:
         for name, value in names.items():
@@ -62,13 +61,15 @@ class Names:
                     f"names[{name!r}] is a {type(value).__name__}; a name belongs to a tensor or a module."
                 )
 
-    def _of_module(self, module: nn.Module, prefix: str) -> Iterator[Named]:
-        for path, inner in _torch.modules(module):
+    def _of_module(self, module: nn.Module, prefix: str) -> list[Named]:
+        found = []
+        for inner, path in _torch.modules(module).items():
             self.classes.setdefault(path, type(inner).__name__)
-            start = f"{prefix}{path}." if path else prefix
-            for name, parameter in inner._parameters.items():
-                if parameter is not None:
-                    yield Named(parameter, f"{start}{name}", path)
+            if inner._parameters:
+                start = f"{prefix}{path}." if path else prefix
+                own = inner._parameters.items()
+                found += [Named(one, start + name, path) for name, one in own if one is not None]
+        return found
 
     def _of_caller(self, frame: FrameType | None) -> Iterator[Named]:
         """Tensors first, then what lists and dicts hold, then parameters of modules."""
@@ -178,5 +179,7 @@ def place(tensor: torch.Tensor) -> tuple[Any, int] | None:
     """(node, output number) of a tensor, None for one without gradient."""
     if not tensor.requires_grad:
         return None
+    if tensor.grad_fn is not None:
+        return tensor.grad_fn, tensor.output_nr
     with torch.inference_mode(False), torch.enable_grad():
         return _torch.unregistered_edge(tensor)

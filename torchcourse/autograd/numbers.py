@@ -2,13 +2,15 @@
 
 from collections.abc import Iterator
 from math import prod
+from types import FrameType
 from typing import Any, NamedTuple
 
 import torch
 
 from . import _torch
 from .data import Graph, Node
-from .graph import build
+from .graph import build, grad_fn
+from .names import Names
 
 # Under these names a node keeps an input of its operator (slot) or what it made (None).
 _KEPT = {"self": 0, "other": 1, "result": None}
@@ -24,10 +26,11 @@ class Numbers(NamedTuple):
 UNKNOWN = Numbers({}, {})
 
 
-def numbers(output: torch.Tensor, graph: Graph) -> Numbers:
-    """The numbers of the forward that are still known: the output, leaves, and what nodes saved.
+def numbers(output: torch.Tensor, graph: Graph, names: Any = None, frame: FrameType | None = None) -> Numbers:
+    """The numbers of the forward that are still known: the output, leaves, what nodes saved, and what has a name.
 
-    graph: `graph(output)`. Only tensors of one element; nothing is unpacked by a hook, and nothing runs.
+    graph: `graph(output)`. names, frame: as for `build`; what no node saved and no variable holds is gone.
+    Only tensors of one element; nothing is unpacked by a hook, and nothing runs.
     Mirrors `_saved_self`, `_saved_result` … of a node
     (https://docs.pytorch.org/docs/stable/notes/autograd.html#saved-tensors).
     """
@@ -37,6 +40,10 @@ def numbers(output: torch.Tensor, graph: Graph) -> Numbers:
     inputs = {(edge.source, edge.slot): (edge.target, edge.output) for edge in graph.edges}
     with _torch.quiet():
         _note(made, (0, output.output_nr), output)
+        for tensor, _ in Names(names, frame).made():
+            at = walk.ids.get(grad_fn(tensor))
+            if at is not None and tensor._version == 0:  # never written in place since
+                _note(made, (at, tensor.output_nr), tensor)
         for node, real in zip(graph.nodes, walk.nodes, strict=True):
             if node.kind == "AccumulateGrad":
                 _note(made, (node.id, 0), real.variable)

@@ -101,7 +101,8 @@ def _of_values(shape: tuple[int, ...], dtype: str, values: tuple[Any, ...]) -> S
 def _of_many(shape: tuple[int, ...], dtype: str, data: torch.Tensor) -> Stats:
     narrow = data.dtype in (torch.float16, torch.bfloat16)
     norm = torch.linalg.vector_norm(data, dtype=torch.float32 if narrow else None).item()
-    least, most = torch.aminmax(data)
+    # aminmax would copy what does not lie in order, and so raise the peak of memory.
+    least, most = torch.aminmax(data) if data.is_contiguous() else (data.amin(), data.amax())
     low, high = float(least.item()), float(most.item())
     if math.isfinite(low) and math.isfinite(high):
         return make_stats(shape, dtype, norm, low, high)

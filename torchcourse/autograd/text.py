@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from .data import Graph, Node, Root, Saved
+    from .data import Graph, Node, Output, Root, Saved
 
 
 @lru_cache(1024)
@@ -50,10 +50,10 @@ def _lines(graph: Graph) -> Iterator[str]:
             yield _without(root)
     targets = [""] * len(graph.nodes)
     for edge in graph.edges:
-        before = targets[edge.source]
-        targets[edge.source] = f"{before}, {edge.target}" if before else f" → {edge.target}"
+        targets[edge.source] += f", {edge.target}"
+    said: dict[int, str] = {}
     for one, onward in zip(graph.nodes, targets, strict=True):
-        yield f"{one.id} {node(one)}{onward}"
+        yield f"{one.id} {node(one, said)} →{onward[1:]}" if onward else f"{one.id} {node(one, said)}"
 
 
 def _without(root: Root) -> str:
@@ -61,17 +61,20 @@ def _without(root: Root) -> str:
     return f"The output {name}({shape(root.shape)} {root.dtype}) has no graph, so it has no nodes. {root.why}"
 
 
-def node(node: Node) -> str:
-    """`MulBackward0 [3] float32, saves other (12 bytes)`."""
+def node(node: Node, said: dict[int, str] | None = None) -> str:
+    """`MulBackward0 [3] float32, saves other (12 bytes)`.
+
+    said: texts of parts by id; nodes share their parts, so a graph says each once.
+    """
+    said = {} if said is None else said
     text = f"{node.name} {node.variable}" if node.variable else node.name
     if node.outputs:
-        text += output(node.outputs[0].shape, node.outputs[0].dtype)
-    if len(node.outputs) > 1:
-        text += f", {len(node.outputs)} outputs"
+        text += said.get(id(node.outputs)) or said.setdefault(id(node.outputs), outputs(node.outputs))
     if node.kind not in ("operator", "AccumulateGrad"):
         text += f", {node.kind}"
     if node.saved:
-        text += f", saves {' and '.join(map(saved, node.saved))}"
+        parts = [said.get(id(one)) or said.setdefault(id(one), saved(one)) for one in node.saved]
+        text += f", saves {' and '.join(parts)}"
     if node.module:
         text += f", in {node.module}"
     if node.line:
@@ -85,6 +88,12 @@ def node(node: Node) -> str:
 def output(size: tuple[int, ...] | None, dtype: str | None) -> str:
     """` [3] float32`."""
     return f" {shape(size)} {dtype or '?'}"
+
+
+def outputs(made: tuple[Output, ...]) -> str:
+    """` [3] float32`, and how many there are."""
+    first = output(made[0].shape, made[0].dtype)
+    return first if len(made) == 1 else f"{first}, {len(made)} outputs"
 
 
 def saved(one: Saved) -> str:

@@ -16,19 +16,10 @@ class Walk:
     """
 
     def __init__(self, starts: Iterable[Any]) -> None:
-        self.nodes: list[Any] = []
-        self.ids: dict[Any, int] = {}
+        self.nodes: list[Any] = list(dict.fromkeys(starts))
+        self.ids: dict[Any, int] = {node: i for i, node in enumerate(self.nodes)}
         self.edges: list[Edge] = []
-        for node in starts:
-            self._meet(node)
         self._go()
-
-    def _meet(self, node: Any) -> int:
-        known = self.ids.get(node)
-        if known is None:
-            known = self.ids[node] = len(self.nodes)
-            self.nodes.append(node)
-        return known
 
     def _go(self) -> None:
         nodes, ids, edges = self.nodes, self.ids, self.edges
@@ -36,7 +27,7 @@ class Walk:
             for slot, (after, output) in enumerate(node.next_functions):
                 if after is None:
                     continue
-                target = ids.get(after)
-                if target is None:
-                    target = self._meet(after)
+                target = ids.setdefault(after, len(nodes))
+                if target == len(nodes):
+                    nodes.append(after)
                 edges.append(make_edge(source, target, slot, output))

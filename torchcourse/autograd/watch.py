@@ -7,7 +7,7 @@ whose it is, without a walk and without a mark on the node.
 
 import threading
 from bisect import bisect_right
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -24,18 +24,14 @@ class _Notes:
     """At which number which module began to make nodes. Numbers only grow, so the list is in order."""
 
     def __init__(self) -> None:
-        self.numbers: list[int] = []
-        self.paths: list[str | None] = []
+        self.numbers: list[int] = [-1]  # before all notes: no module
+        self.paths: list[str | None] = [None]
 
     def now(self, path: str | None) -> None:
         if len(self.numbers) >= LIMIT:
-            del self.numbers[: LIMIT // 2], self.paths[: LIMIT // 2]
+            del self.numbers[1 : LIMIT // 2], self.paths[1 : LIMIT // 2]
         self.numbers.append(_torch.next_number())
         self.paths.append(path)
-
-    def find(self, number: int) -> str | None:
-        at = bisect_right(self.numbers, number)
-        return self.paths[at - 1] if at else None
 
 
 _notes: dict[int, _Notes] = {}
@@ -99,22 +95,21 @@ def _mine() -> _Notes:
     return _notes.setdefault(threading.get_ident(), _Notes())
 
 
-def finder() -> Callable[[int], str | None]:
-    """Tells which module made the node with a number, as far as one was watched."""
+def makers(nodes: list[Any]) -> list[str | None]:
+    """Which module made each of these nodes, as far as one was watched; None for a leaf's."""
     notes = _notes.get(threading.get_ident())
     if notes is None and len(_notes) == 1:
         # The forward ran in another thread. Threads count for themselves, so only one that watched is asked.
         (notes,) = _notes.values()
-    return (notes or _Notes()).find
+    if notes is None or len(notes.numbers) == 1:
+        return [None] * len(nodes)
+    numbers, paths = notes.numbers, notes.paths
+    return [paths[bisect_right(numbers, number) - 1] for number in map(_torch.created, nodes)]
 
 
 def owner_of(parameter: torch.Tensor) -> str | None:
     """The path of the watched module that has this parameter."""
     return _owners.get(parameter) if _owners else None
-
-
-def watched() -> bool:
-    return any(notes.numbers for notes in _notes.values())
 
 
 def classes() -> dict[str, str]:
