@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from torch import nn
 
 from tests.autograd.programs import nodes_of, program
-from torchcourse.autograd import graph
+from torchcourse.autograd import graph, record_backward
+from torchcourse.graphs import fold, svg
 
 
 @settings(max_examples=60, deadline=None)
@@ -220,3 +221,27 @@ def test_names_in_lists_and_dicts_of_the_caller() -> None:
     table = {"b": torch.ones(2, requires_grad=True)}
     loss = (weights[0] * table["b"]).sum()
     assert {n.variable for n in graph(loss).leaves} == {"weights[0]", "table['b']"}
+
+
+def chain(length: int) -> torch.Tensor:
+    y = torch.ones(1, requires_grad=True)
+    for _ in range(length):
+        y = y * 1.0
+    return y
+
+
+@pytest.mark.slow
+def test_a_graph_of_hundreds_of_thousands_of_nodes_folds_and_breaks_no_limit() -> None:
+    y = torch.cat([chain(20_000) for _ in range(12)])
+    found = graph(y)
+    assert len(found.nodes) == 12 * 20_001 + 1 and fold(found).count == len(found.nodes)
+    assert len(svg(found)) < 200_000
+
+
+def test_a_graph_that_pytorch_could_not_free_afterwards_gets_a_sentence() -> None:
+    y = chain(60_000)
+    with pytest.raises(ValueError, match=r"more than 25,000 nodes deep\. PyTorch itself can crash"):
+        graph(y)
+    with pytest.raises(ValueError, match="more than 25,000 nodes deep"):
+        record_backward(y)
+    assert len(graph(chain(20_000)).nodes) == 20_001
