@@ -265,3 +265,25 @@ def test_random_states_that_are_nonsense_put_all_back(tmp_path):
     with pytest.raises(CheckpointError, match=r"part `random` was refused .* Everything is as it was\."):
         load(path, **other.parts)
     assert other.everything() == before
+
+
+ODD_STATES = {
+    "an entry that is a number": {"state": {0: 3}, "param_groups": [{"params": [0, 1]}]},
+    "numbers that are lists": {"state": {0: {"exp_avg": "x"}}, "param_groups": [{"params": [[1], 2]}]},
+    "a group that is a number": {"state": {}, "param_groups": [5]},
+}
+
+
+@pytest.mark.parametrize("case", ODD_STATES)
+def test_a_state_that_is_none_gets_a_sentence(tmp_path, case):
+    model = nn.Linear(2, 2)
+    optimizer = torch.optim.Adam(model.parameters())
+    header = {"format": 1, "kinds": {"optimizer": "Adam"}}
+    torch.save({"torchcourse": header, "optimizer": ODD_STATES[case]}, tmp_path / "odd.pt")
+    with pytest.raises(CheckpointError, match=r"`optimizer` .*is no state of"):
+        load(tmp_path / "odd.pt", optimizer=optimizer)
+
+
+def test_a_name_with_a_zero_byte_is_no_name():
+    with pytest.raises(CheckpointFileError, match="is no name for a file"):
+        load("a\0b")

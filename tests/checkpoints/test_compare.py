@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from torch import nn
 
-from torchcourse.checkpoints import compare
+from torchcourse.checkpoints import CheckpointError, compare
 
 DISTINCT = [(4, 3), (3, 2), (2, 5)]
 EQUAL = [(4, 4)] * 3
@@ -78,6 +78,18 @@ MENDED = {
         {"state_dict": prefixed("module.", FILE), "epoch": 3},
         "under the key `state_dict`.*module",
     ),
+    "two levels down, beside numbers": (
+        net("abc"),
+        {"run": {"net": FILE}, "loss": torch.tensor(1.0), "opt": {"state": {}, "param_groups": []}},
+        "2 levels down, under the key `run.net`",
+    ),
+    "one for each part": (
+        nn.ModuleDict({"body": net("abc"), "head": nn.Linear(2, 2)}),
+        {"body": FILE, "head": nn.Linear(2, 2).state_dict()},
+        "one state_dict for each part",
+    ),
+    "gamma and beta": (nn.LayerNorm(3), {"gamma": torch.ones(3), "beta": torch.ones(3)}, "`gamma → weight`"),
+    "numbers as names": (nn.ParameterList([torch.ones(2)]), {0: torch.ones(2)}, "no strings"),
     "half and prefixed": (
         net("abc"),
         prefixed("module.", {name: value.half() for name, value in FILE.items()}),
@@ -149,7 +161,11 @@ NOT_MENDED = {
         {"gamma": torch.ones(3), "beta": torch.ones(3)},
         "Another architecture",
     ),
-    "one of two nets": (net("abc"), GENERATOR_AND_LOSS, "Another architecture"),
+    "one of two nets": (
+        net("abc"),
+        GENERATOR_AND_LOSS,
+        r"under `generator\.`, beside others .*`loss\.weight`",
+    ),
     "two candidates": (
         net("abc"),
         {"model": FILE, "ema": FILE, "epoch": 3},
@@ -206,6 +222,49 @@ def test_two_values_for_one_tied_tensor_are_told():
     assert "the one that is loaded last wins" in compare(Tied(), Tied(tie=False).state_dict()).cause
     assert compare(Tied(), Tied().state_dict()).cause is None
     assert compare(Tied(), {name: value.clone() for name, value in Tied().state_dict().items()}).cause is None
+
+
+NO_NUMBERS = {
+    "a list": ([1.0, 2.0], "`scale` holds a list, no tensor"),
+    "nothing": (None, "`scale` holds None"),
+    "a number": (1.0, "holds a float, no tensor"),
+    "a lazy parameter": (nn.UninitializedParameter(), "no numbers yet"),
+    "on the meta device": (torch.ones(2, device="meta"), "on the meta device"),
+    "sparse": (torch.ones(2).to_sparse(), r"to_dense\(\)"),
+    "quantized": (torch.quantize_per_tensor(torch.ones(2), 0.1, 0, torch.qint8), r"dequantize\(\)"),
+}
+
+
+@pytest.mark.parametrize("case", NO_NUMBERS)
+def test_what_holds_no_numbers_does_not_load(case):
+    value, cause = NO_NUMBERS[case]
+    model = nn.ParameterDict({"scale": torch.ones(2)})
+    with pytest.raises(RuntimeError):
+        model.load_state_dict({"scale": value})
+    seen = compare(model, {"scale": value})
+    assert not seen.loads and seen.changed == ("scale",) and seen.renamed is None
+    assert re.search(cause, seen.cause), seen.cause
+
+
+def test_what_pytorch_fills_in_is_no_difference():
+    file = {name: value for name, value in nn.BatchNorm1d(3).state_dict().items() if "num" not in name}
+    nn.BatchNorm1d(3).load_state_dict(file)
+    assert compare(nn.BatchNorm1d(3), file).loads
+    assert compare(nn.ParameterDict({"scale": torch.tensor(1.0)}), {"scale": torch.ones(1)}).loads
+
+
+def test_a_state_dict_that_raises_gets_a_sentence():
+    class Raises(nn.Module):
+        def state_dict(self, *args, **kwargs):
+            raise RuntimeError("not now")
+
+    with pytest.raises(CheckpointError, match=r"own state_dict.* can't be read: RuntimeError: not now"):
+        compare(Raises(), {})
+
+
+def test_names_from_a_file_stay_on_one_line():
+    cause = compare(nn.Linear(2, 2), {"a\nb" * 9999: torch.ones(2), "c": torch.ones(1)}).cause
+    assert "\n" not in cause and len(cause) < 500
 
 
 def test_a_lazy_layer_takes_any_shape():

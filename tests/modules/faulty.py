@@ -1,8 +1,10 @@
 """Forty modules that miss something: name -> (the fault's slug, a part of its `.where`, what makes the module)."""
 
-from collections import OrderedDict, deque
+from collections import OrderedDict, UserDict, deque
+from dataclasses import dataclass
 from functools import partial
-from types import MethodType, SimpleNamespace
+from types import MappingProxyType, MethodType, SimpleNamespace
+from typing import Any
 
 import torch
 from torch import nn
@@ -60,6 +62,38 @@ class Helper:
 
     def run(self, x):
         return self.layer(x)
+
+
+@dataclass
+class Record:
+    value: Any
+
+
+@dataclass(slots=True)
+class Packed:
+    value: Any
+
+
+def layer_in_a_hook():
+    net, extra = Net(), nn.Linear(2, 2)
+    net.head.register_forward_hook(lambda module, args, out: extra(out))
+    return net
+
+
+class Fills(nn.Module):
+    """The hidden state is made by __init__, and moves with nobody until the first forward."""
+
+    def __init__(self):
+        super().__init__()
+        self.rnn = nn.GRU(2, 2)
+        self.hidden = self.start()
+
+    def start(self):
+        return T(1, 1, 2)
+
+    def forward(self, x):
+        out, self.hidden = self.rnn(x, self.hidden)
+        return out
 
 
 class Decorated(nn.Module):
@@ -302,6 +336,15 @@ FAULTY = {
     "tensors in a list": ("tensor-in-container", "anchors", lambda: Net(anchors=[T(2), T(3)])),
     "tensors in a dict": ("tensor-in-container", "masks", lambda: Net(masks={"causal": T(3).bool()})),
     "a tensor in a closure": ("tensor-in-container", "act", closure),
+    "a tensor in a dataclass": ("tensor-in-container", "record", lambda: Net(record=Record(T(2)))),
+    "a tensor in a namespace": ("tensor-in-container", "parts", lambda: Net(parts=SimpleNamespace(mask=T(3)))),
+    "a tensor as a key": ("tensor-in-container", "keys", lambda: Net(keys={T(2): 1})),
+    "a layer in a dataclass with slots": ("module-in-container", "record", lambda: Net(record=Packed(nn.Linear(2, 2)))),
+    "a layer in a read-only dict": (
+        "module-in-container", "heads", lambda: Net(heads=MappingProxyType({"a": nn.Linear(2, 2)}))),
+    "parameters in a UserDict": ("parameter-in-container", "ws", lambda: Net(ws=UserDict(a=nn.Parameter(T(2))))),
+    "a layer in a hook": ("module-in-container", "head._forward_hooks", layer_in_a_hook),
+    "a first hidden state": ("tensor-not-registered", "hidden", Fills),
     "a weight replaced by a tensor": ("parameter-replaced", "head.weight", replaced_weight),
     "a weight of one's own replaced": ("parameter-replaced", "gain", Replaced),
     "a weight behind a tensor of its name": ("parameter-replaced", "head.weight", shadowed_weight),

@@ -42,6 +42,70 @@ class Caches(nn.Module):
             self.mask = torch.ones_like(x)
 
 
+class Watches(nn.Module):
+    """What hooks keep, whether a method, a lambda or an inner function is one."""
+
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(2, 2)
+        self.outputs, self.gradient, self.last = [], None, None
+        self.head.register_forward_hook(self._keep)
+        self.head.register_full_backward_hook(self._keep_gradient)
+        self.head.register_forward_pre_hook(lambda module, args: setattr(self, "last", args[0].detach()))
+
+    def _keep(self, module, args, out):
+        self.outputs.append(out.detach())
+
+    def _keep_gradient(self, module, gradients, outputs):
+        self.gradient = outputs[0]
+
+    def forward(self, x):
+        out = self.head(x)
+        out.register_hook(lambda gradient: setattr(self, "seen", gradient))
+        return out
+
+
+class Steps(nn.Module):
+    """Runs that are not called forward, a cache under a local name, and a child that its parent writes into."""
+
+    def __init__(self):
+        super().__init__()
+        self.head = nn.Linear(2, 2)
+        self.outputs, self.by_size = [], {}
+
+    def forward(self, x):
+        cache = self.by_size
+        if len(x) not in cache:
+            cache[len(x)] = T(2)
+        self.head.last = x.detach()
+        return self.head(x) * cache[len(x)]
+
+    def training_step(self, batch):
+        self.outputs.append(self(batch).detach())
+
+    def encode(self, x):
+        self.code = self.head(x).detach()
+
+
+def watching():
+    net = Watches()
+    net(T(1, 2).requires_grad_()).sum().backward()
+    net.zero_grad()
+    return net
+
+
+def stepping():
+    net = used(Steps())
+    net.training_step(T(3, 2)), net.encode(T(1, 2))
+    return net
+
+
+def grouped():
+    net = Net(body=nn.Linear(2, 2))
+    net.stages = [nn.Sequential(net.head, net.body)]
+    return net
+
+
 def used(net):
     net(T(1, 2))
     return net
@@ -296,6 +360,11 @@ SOUND = {
     "a cached property": lambda: used(LazyMask()),
     "a property that caches": lambda: used(MaskProperty()),
     "hooks": hooked,
+    "hooks that keep tensors": watching,
+    "steps that are not called forward": stepping,
+    "a list of registered layers, grouped": grouped,
+    "an RNN whose weight is computed": lambda: parametrizations.weight_norm(nn.LSTM(2, 2), "weight_hh_l0"),
+    "an RNN with weight_norm of old": lambda: quietly(lambda: nn.utils.weight_norm(nn.LSTM(2, 2), "weight_hh_l0")),
     "an LSTM": lambda: nn.LSTM(2, 3, num_layers=2, bidirectional=True),
     "a transformer": lambda: nn.TransformerEncoderLayer(8, 2),
     "tied weights": tied,

@@ -171,3 +171,32 @@ def test_observers_refuse_with_the_same_sentences(observer):
         observer(model := nn.Linear(2, 2), sgd(model), every=0)
     with pytest.raises(TypeError, match=r"nn\.Module"):
         ActivationStats("model")
+
+
+@pytest.mark.parametrize(
+    ("loss_fn", "words"),
+    [
+        ("mse", "loss_fn is called as"),
+        (nn.MSELoss, "the class MSELoss itself"),
+        (lambda output, target: (output - target).abs().mean() * 1j, "its result is complex"),
+    ],
+)
+def test_a_loss_that_can_be_no_loss_gets_a_sentence(loss_fn, words):
+    model = nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    batch = torch.ones(3, 2), torch.ones(3, 2)
+    with pytest.raises((TypeError, ValueError), match=words):
+        learning_rate_range(model, [batch], loss_fn, optimizer)
+    with pytest.raises((TypeError, ValueError), match=words):
+        overfit_one_batch(model, batch, loss_fn, optimizer)
+
+
+def test_one_observer_watches_once_at_a_time():
+    model = nn.Linear(2, 2)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    norms = GradientNorms(model, optimizer)
+    with norms, pytest.raises(ValueError, match="watching already"), norms:
+        pass
+    assert not optimizer._optimizer_step_pre_hooks and not optimizer._optimizer_step_post_hooks
+    with norms:
+        pass

@@ -63,7 +63,7 @@ def _cut(pair: Pair) -> tuple[tuple[tuple[str, ...], ...], tuple[tuple[str, ...]
 
 def _is_sure(moved: list[Pair], pieces: set[Piece], file: Shapes, ours: Shapes) -> bool:
     crossing = [old for old, _ in moved if old in ours]  # the model has this name too, for something else
-    if any(file[old].fits(ours[old]) for old in crossing):
+    if any(ours[old].fits(file[old]) for old in crossing):
         return False
     if len(pieces) == 1 and not crossing:
         return True

@@ -8,13 +8,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from torch import Tensor
-
 from torchcourse.checkpoints.align import align
-from torchcourse.checkpoints.errors import some
+from torchcourse.checkpoints.errors import some, told
 from torchcourse.checkpoints.held import Names, Shapes, all_fit, differences, held
 from torchcourse.checkpoints.prefixes import depth, wrappers
 from torchcourse.checkpoints.tied import tied, values_that_collide
+from torchcourse.checkpoints.whole import Opened, open_whole
+from torchcourse.checkpoints.words import words
 
 
 def find_cause(
@@ -24,12 +24,14 @@ def find_cause(
     names = Names({name: name for name in theirs})
     if all_fit(ours, theirs, names):
         return None, values_that_collide(ours, theirs) or dtype_sentence(ours, theirs) or None
-    opened = _open_whole_checkpoint(ours, state_dict)
+    opened = open_whole(ours, state_dict)
     if isinstance(opened, str):
         return None, opened
-    if opened is not None:
-        theirs, names = {str(k): held(v) for k, v in opened.items()}, _one_level_down(opened, state_dict)
-    for step in (wrappers, depth, tied, align):
+    if isinstance(opened, Opened):
+        theirs = {name: held(value) for name, value in opened.inner.items()}
+        ours = without_counters(ours, opened.inner)
+        names = Names({name: name for name in theirs}, (opened.said,), inner=opened.inner)
+    for step in (wrappers, words, depth, tied, align):
         if all_fit(ours, theirs, names):
             break
         names = step(ours, theirs, names)
@@ -56,37 +58,12 @@ def dtype_sentence(ours: Shapes, theirs: Shapes) -> str:
     )
 
 
-# --- a whole checkpoint instead of its state_dict -----------------------------------------------------------
-
-
-def _open_whole_checkpoint(ours: Shapes, state_dict: Mapping[str, Any]) -> Mapping[str, Any] | str | None:
-    """The one inner state_dict that shares names with the model, a sentence where none is, or None."""
-    if {"state", "param_groups"} <= set(state_dict):
-        return "This is the state of an optimizer, not of a module."
-    inner = {key: value for key, value in state_dict.items() if _is_state_dict(value)}
-    if not inner or any(isinstance(value, Tensor) for value in state_dict.values() if value is not None):
-        return None
-    fitting = [key for key, value in inner.items() if _ends(value) & _ends(ours)]
-    if len(fitting) == 1:
-        return inner[fitting[0]]
-    keys = some([str(key) for key in state_dict])
-    return (
-        f"This is a whole checkpoint with {keys}, not a state_dict: pass the one entry that holds the model."
-    )
-
-
-def _is_state_dict(value: object) -> bool:
-    return isinstance(value, Mapping) and any(isinstance(inner, Tensor) for inner in value.values())
-
-
-def _ends(names: Mapping[str, Any]) -> set[str]:
-    return {".".join(str(name).split(".")[-2:]) for name in names}
-
-
-def _one_level_down(opened: Mapping[str, Any], state_dict: Mapping[str, Any]) -> Names:
-    (key,) = [key for key, value in state_dict.items() if value is opened][:1]
-    said = f"The state_dict stands one level down, under the key `{key}`."
-    return Names({str(name): str(name) for name in opened}, (said,), inner=opened)
+def without_counters(ours: Shapes, state_dict: Mapping[str, Any]) -> Shapes:
+    """BatchNorm fills in its counter where a file has none and no versions: so files were before PyTorch 1.0."""
+    counter = "num_batches_tracked"
+    if getattr(state_dict, "_metadata", None) or any(str(name).endswith(counter) for name in state_dict):
+        return ours
+    return {name: value for name, value in ours.items() if name.rpartition(".")[2] != counter}
 
 
 # --- what is left -------------------------------------------------------------------------------------------
@@ -97,6 +74,10 @@ def _architecture(ours: Shapes, theirs: Shapes, names: Names) -> str:
     shapes = [n for n in ours if n in names.raw and not ours[n].fits(theirs[names.raw[n]])]
     if not names.raw:
         return "The state_dict is empty."
+    if not_numbers := [(n, said) for n in shapes if (said := theirs[names.raw[n]].no_data(ours[n]))]:
+        one, said = not_numbers[0]
+        more = f", and {len(not_numbers) - 1} more names hold no such numbers either" * (len(not_numbers) > 1)
+        return f"`{told(one)}` holds {said}{more}."
     if not missing and not unexpected:
         one = shapes[0]
         return (
@@ -104,7 +85,7 @@ def _architecture(ours: Shapes, theirs: Shapes, names: Names) -> str:
             f"model{f' ({len(shapes)} such names)' if len(shapes) > 1 else ''}."
         )
     agree = len(ours) - len(missing) - len(shapes)
-    told = [f"{len(missing)} missing ({some(missing)})"] * bool(missing)
-    told += [f"{len(unexpected)} unexpected ({some(unexpected)})"] * bool(unexpected)
-    told += [f"{len(shapes)} of another shape ({some(shapes)})"] * bool(shapes)
-    return f"Another architecture: {agree} of the model's {len(ours)} names agree; {', '.join(told)}."
+    parts = [f"{len(missing)} missing ({some(missing)})"] * bool(missing)
+    parts += [f"{len(unexpected)} unexpected ({some(unexpected)})"] * bool(unexpected)
+    parts += [f"{len(shapes)} of another shape ({some(shapes)})"] * bool(shapes)
+    return f"Another architecture: {agree} of the model's {len(ours)} names agree; {', '.join(parts)}."

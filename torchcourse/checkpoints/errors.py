@@ -26,10 +26,17 @@ def first_line(error: BaseException) -> str:
 
 def some(names: list[str] | tuple[str, ...], at_most: int = 3) -> str:
     """A few names for a sentence: `a`, `b`, `c` and 7 more."""
-    shown = ", ".join(f"`{name}`" for name in names[:at_most])
+    shown = ", ".join(f"`{told(name)}`" for name in names[:at_most])
     return shown + (f" and {len(names) - at_most} more" if len(names) > at_most else "")
+
+
+def told(name: object, at_most: int = 120) -> str:
+    """A name for a sentence: one line, of a readable length, whatever stood in the file."""
+    text = str(name)
+    text = text if len(text) <= at_most else f"{text[: at_most // 2]}…{text[-at_most // 2 :]}"
+    return text if text.isprintable() else repr(text)[1:-1]
 
 
 def named(path: object) -> str:
     """How a sentence calls a file: by its last name, which the caller knows best."""
-    return PurePath(str(path)).name or str(path)
+    return told(PurePath(str(path)).name or path)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import torch
 from torch import Tensor
 from torch.nn.parameter import is_lazy
 
@@ -18,9 +19,28 @@ class Held:
     dtype: str | None
     tensor: Any = field(default=None, repr=False, compare=False)  # itself, to tell one from an equal one
 
-    def fits(self, other: Held) -> bool:
-        """Whether the values of one can be copied into the other."""
-        return self.shape is None or other.shape is None or self.shape == other.shape
+    def fits(self, theirs: Held) -> bool:
+        """Whether `load_state_dict` copies their value into ours."""
+        if not isinstance(self.tensor, Tensor):
+            return True  # an extra state takes what it is given
+        if theirs.no_data(self):
+            return False
+        scalar = self.shape == () and len(theirs.shape or ()) == 1  # PyTorch takes the first of a vector
+        return self.shape is None or scalar or self.shape == theirs.shape
+
+    def no_data(self, ours: Held) -> str:
+        """What stands where the numbers for our tensor should be, in words; "" where all is well."""
+        if not isinstance(self.tensor, Tensor):
+            return "None" if self.tensor is None else f"a {type(self.tensor).__name__}, no tensor"
+        if is_lazy(self.tensor):
+            return "" if is_lazy(ours.tensor) else "a lazy parameter, which has no numbers yet"
+        if self.tensor.is_meta and not ours.tensor.is_meta:
+            return "a tensor on the meta device, which has no numbers"
+        if self.tensor.is_quantized and not ours.tensor.is_quantized:
+            return "a quantized tensor; its dequantize() is what the model takes"
+        if self.tensor.layout != torch.strided and ours.tensor.layout == torch.strided:
+            return "a sparse tensor; its to_dense() is what the model takes"
+        return ""
 
     def __str__(self) -> str:
         return "no shape yet" if self.shape is None else str(self.shape)

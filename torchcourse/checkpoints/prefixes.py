@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from torchcourse.checkpoints.errors import some, told
 from torchcourse.checkpoints.held import Names, Shapes, differences
 
 # Components that wrappers put into names: DataParallel and DDP, torch.compile, FSDP, activation checkpointing.
@@ -52,12 +53,32 @@ def depth(ours: Shapes, theirs: Shapes, names: Names) -> Names:
     for prefix in _prefixes(names.raw):
         if {name.removeprefix(prefix) for name in names.raw} == set(ours):
             new_name = {name: name.removeprefix(prefix) for name in names.raw}
-            return names.moved(new_name, f"All names in the file have `{prefix}` before the model's names.")
+            return names.moved(
+                new_name, f"All names in the file have `{told(prefix)}` before the model's names."
+            )
     for prefix in _prefixes(ours):
         if {prefix + name for name in names.raw} == set(ours):
             new_name = {name: prefix + name for name in names.raw}
-            return names.moved(new_name, f"All names in the model have `{prefix}` before the file's names.")
-    return names
+            return names.moved(
+                new_name, f"All names in the model have `{told(prefix)}` before the file's names."
+            )
+    return _one_of_several(ours, names)
+
+
+def _one_of_several(ours: Shapes, names: Names) -> Names:
+    """The file has all that the model wants under one prefix, and more: what is left over is not dropped unasked."""
+    first = next(iter(ours), "")
+    found = [name.removesuffix(first) for name in names.raw if name.endswith(f".{first}")]
+    found = [prefix for prefix in found if all(prefix + name in names.raw for name in ours)]
+    if len(found) != 1 or first in names.raw:
+        return names
+    (prefix,) = found
+    others = [name for name in names.raw if name.removeprefix(prefix) not in ours]
+    said = (
+        f"All of the model's names stand in the file under `{told(prefix)}`, beside others that the model has no "
+        f"place for ({some(others)}): take those names alone, without the prefix."
+    )
+    return replace(names, said=(*names.said, said), unsure=True)
 
 
 def _prefixes(names: Mapping[str, Any]) -> list[str]:

@@ -59,6 +59,8 @@ def open_plain(path: str | os.PathLike[str]) -> IO[bytes]:
     flags = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
     try:
         handle = os.open(path, flags)
+    except ValueError as error:  # a zero byte in the name
+        raise CheckpointFileError(f"{named(path)} is no name for a file: {first_line(error)}.") from error
     except OSError as error:
         raise CheckpointFileError(f"{named(path)} can't be opened: {_why(error)}.", error.errno) from error
     if not stat.S_ISREG(os.fstat(handle).st_mode):

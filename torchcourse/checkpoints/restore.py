@@ -28,9 +28,20 @@ def load(path: str | os.PathLike[str], rng: bool = True, **parts: Any) -> dict[s
             raise CheckpointError(
                 f"{named(path)} has no part `{name}`. It has {some(list(saved), at_most=10)}."
             )
-        check_fits(name, part, kinds[name], saved[name])
+        _check(path, name, part, kinds[name], saved[name])
     _restore_all(path, parts, saved, header.get("random") if rng else None)
     return {name: value for name, value in saved.items() if kinds[name] == PLAIN}
+
+
+def _check(path: object, name: str, part: object, kind: str, state: Any) -> None:
+    """Whether the state fits the object; a file may hold anything where a state should be."""
+    try:
+        check_fits(name, part, kind, state)
+    except CheckpointError:
+        raise
+    except Exception as error:
+        said = f"{type(error).__name__}: {first_line(error)}"
+        raise CheckpointError(f"{named(path)}: part `{name}` is no state of {kind} ({said}).") from error
 
 
 def _restore_all(path: object, parts: dict[str, Any], saved: dict[str, Any], states: Any) -> None:

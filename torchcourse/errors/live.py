@@ -84,7 +84,9 @@ def _steps(trace: TracebackType | None) -> Iterator[_Step]:
 def _place(frame: FrameType, line: int, source: list[str]) -> str:
     name, where = os.path.basename(frame.f_code.co_filename), frame.f_code.co_name
     place = (
-        f"line {line}" if name.startswith(("<", "ipykernel")) or name.isdigit() else f"{name}, line {line}"
+        f"line {line}"
+        if name.startswith(("<", "ipykernel")) or name.removesuffix(".py").isdigit()
+        else f"{name}, line {line}"
     )
     code = " ".join(" ".join(source).split())[:160]
     inside = f", in {where}" if where != "<module>" else ""

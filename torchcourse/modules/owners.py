@@ -6,9 +6,9 @@ from typing import Any
 import torch
 from torch import nn
 
+from .bytecode import code_of, nested
 from .data import Finding
 from .look import Place, attributes, is_module, is_parameter, is_tensor, join, table
-from .writes import code_of, nested
 
 Found = tuple[str, Finding]
 MOVERS = ("_apply", "to", "cuda", "cpu")

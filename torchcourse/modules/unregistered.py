@@ -7,7 +7,7 @@ from .data import Finding
 from .hidden import Hidden
 from .look import Place, is_lazy, join, table, tensors, walk
 from .text import count
-from .writes import Writes, writes
+from .writes import Runs, Writes, runs_of, writes
 
 Found = tuple[str, Finding]  # path of the module, finding
 COLLECTION = {
@@ -23,16 +23,18 @@ def findings(places: tuple[Place, ...], hidden: Iterable[Hidden]) -> Iterator[Fo
     groups: dict[tuple[int, str, str], list[Hidden]] = {}
     for one in hidden:
         groups.setdefault((one.place, one.attribute, one.what), []).append(one)
-    known: dict[int, Writes] = {}
+    known: dict[type, Writes] = {}
+    runs = runs_of(places) if any(what == "tensor" for _, _, what in groups) else Runs()
     for (at, name, what), found in groups.items():
-        place = places[at]
+        place, kind = places[at], type(places[at].module)
         if what != "module" and _computed(place, name):
             continue
         if what == "tensor":
-            written = known.setdefault(at, writes(place.module))
-            found = [one for one in found if not _is_cache(one, written)]
+            if kind not in known:
+                known[kind] = writes(kind, runs)
+            found = [one for one in found if not _is_cache(one, known[kind])]
         if found:
-            yield place.path, _finding(places, place, name, what, found, known.get(at))
+            yield place.path, _finding(places, place, name, what, found, known.get(kind))
 
 
 def _computed(place: Place, name: str) -> bool:
@@ -68,9 +70,8 @@ def _held(found: list[Hidden]) -> str:
     through = found[0].through
     if through in ("attribute", "class"):
         return "an ordinary attribute with" if through == "attribute" else "the class itself holds"
-    return {"closure": "a function that keeps", "object": "a helper object with"}.get(
-        through, f"a plain {through} with"
-    )
+    words = {"closure": "a function that keeps", "object": "a helper object with", "record": "a record with"}
+    return words.get(through, f"a plain {through} with")
 
 
 def _modules_evidence(found: list[Hidden]) -> str:
@@ -92,7 +93,7 @@ def _modules_evidence(found: list[Hidden]) -> str:
 def _mend(name: str, what: str, through: str) -> str:
     if through in ("closure", "class"):
         return f"Register what {name} stands for in __init__, self.part = …, and let forward read self.part."
-    if through == "object":
+    if through == "object" or (through == "record" and what != "tensor"):
         return f"Make the helper in {name} an nn.Module, or register what it holds on this module, too."
     if what == "tensor":
         return f"Register each: self.register_buffer(f'{name}_{{i}}', tensor), or nn.Parameter where it is learned."

@@ -39,6 +39,12 @@ def trainable(model: nn.Module, optimizer: Optimizer) -> list[tuple[str, nn.Para
     return ours
 
 
+def callable_loss(loss_fn: Any) -> None:
+    """Raises TypeError for what can't be called as loss_fn(output, target)."""
+    if not callable(loss_fn) or isinstance(loss_fn, type):
+        raise TypeError(f"loss_fn is called as loss_fn(output, target); got {_kind(loss_fn)}.")
+
+
 def steps_alone(optimizer: Optimizer) -> None:
     """Raises ValueError for an optimizer whose step() needs a closure."""
     if isinstance(optimizer, torch.optim.LBFGS):
@@ -95,6 +101,8 @@ def scalar(loss: Any) -> Tensor:
             f"loss_fn must return one number, and its result has shape {tuple(loss.shape)}. "
             'Take its mean, or leave out reduction="none".'
         )
+    if loss.is_complex():
+        raise ValueError("loss_fn must return a real number, and its result is complex: take its abs().")
     if not loss.requires_grad:
         raise ValueError(
             "The loss does not require grad: no parameter took part in it, or it was computed under no_grad."

@@ -16,6 +16,10 @@ class Watching(ABC):
     def _hooks(self) -> tuple[RemovableHandle, ...]: ...
 
     def __enter__(self) -> Self:
+        if self._handles:
+            raise ValueError(
+                f"This {type(self).__name__} is watching already: leave its block first, or make another."
+            )
         self._handles = self._hooks()
         return self
 
@@ -24,3 +28,4 @@ class Watching(ABC):
     ) -> None:
         for handle in self._handles:
             handle.remove()
+        self._handles = ()

@@ -8,7 +8,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from ._input import first_is_finite, pair, positive_count, scalar, steps_alone, trainable
+from ._input import callable_loss, first_is_finite, pair, positive_count, scalar, steps_alone, trainable
 from ._keep import everything_kept
 
 
@@ -58,6 +58,7 @@ def overfit_one_batch(
     learning by heart: dropout, augmentation, weight decay. Raises TypeError or ValueError with one sentence.
     """
     ours = trainable(model, optimizer)
+    callable_loss(loss_fn)
     steps_alone(optimizer)
     inputs, targets = pair(batch)
     losses: list[float] = []

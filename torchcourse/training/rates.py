@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.optim import Optimizer
 
-from ._input import endless, first_is_finite, positive_count, scalar, steps_alone, trainable
+from ._input import callable_loss, endless, first_is_finite, positive_count, scalar, steps_alone, trainable
 from ._keep import everything_kept
 
 SMOOTHING = 0.8  # of the running mean; a batch's loss alone is too noisy to have a slope
@@ -89,6 +89,7 @@ def learning_rate_range(
     a loss that is no scalar, NaN in the first batch). Method: Smith, arXiv:1506.01186, section 3.3.
     """
     trainable(model, optimizer)
+    callable_loss(loss_fn)
     steps_alone(optimizer)
     rates = _rates(start, stop, positive_count("steps", steps, least=2))
     losses: list[float] = []
@@ -101,7 +102,8 @@ def learning_rate_range(
 
 
 def _rates(start: float, stop: float, steps: int) -> tuple[float, ...]:
-    if not (0 < start < stop < math.inf):
+    numbers = isinstance(start, int | float) and isinstance(stop, int | float)
+    if not numbers or not (0 < start < stop < math.inf):
         raise ValueError(f"The rates rise from start to stop, both above 0; got {start!r} and {stop!r}.")
     return tuple(start * (stop / start) ** (k / (steps - 1)) for k in range(steps))
 
