@@ -307,8 +307,8 @@ LESSONS = (
             "read a TracerWarning, and know what its absence is worth",
             "hold what was exported to the model, on inputs unlike the example",
         ),
-        minutes=55,
-        megabytes=700,
+        minutes=60,
+        megabytes=600,
     ),
     Lesson(
         "08b_torch_export",
@@ -322,7 +322,6 @@ LESSONS = (
             "choose between `torch.where`, `torch.cond` and `torch.compile`",
         ),
         minutes=55,
-        megabytes=700,
     ),
     Lesson(
         "08c_the_onnx_file",
@@ -336,7 +335,8 @@ LESSONS = (
             "decide whether to mend the model or the export",
         ),
         minutes=55,
-        megabytes=700,
+        seconds=20,
+        megabytes=600,
     ),
     Lesson(
         "09_weight_decay",
@@ -400,17 +400,63 @@ LESSONS = (
         ),
         minutes=60,
     ),
+    Lesson(
+        "11_debugging",
+        "debugging",
+        "Memory climbs, the GPU idles",
+        "Memory climbs with each step, and every line of the loop looks innocent. Which of six holds it?",
+        (
+            "find which tensors outlive their step, and name who holds them",
+            "say what a view, a graph, an exception and a cycle keep alive",
+            "tell from three numbers whether it is references, fragmentation or an idle cache",
+            "profile a loop, rank it by self time, and say what the GPU waits for",
+        ),
+        minutes=60,
+    ),
+    Lesson(
+        "11b_not_a_number",
+        "debugging",
+        "Not a number",
+        "Yesterday it ran. Today the loss is NaN at step 40.",
+        (
+            "say how NaN and Inf are born, forward and backward, and how one of them spreads",
+            "follow a NaN from the loss to the parameter, to the operator, and mend it there",
+            "read gradient norms per layer: exploding, vanishing, 0, None",
+            "say what clipping, a loss scale and anomaly mode do for you, and what they don't",
+        ),
+        minutes=60,
+    ),
+    Lesson(
+        "11c_from_error_to_cause",
+        "debugging",
+        "From error to cause",
+        "The loss falls, nothing is raised, and new samples are right by chance only.",
+        (
+            "read a traceback: its numbers, your own last frame, and who made the value",
+            "explain and mend the frequent errors, and see where a well-known table of them is wrong",
+            "find what raises nothing: with `xray`, `check_up`, 16 samples learned by heart",
+            "say what such a test proves, and what it can't; and ask a good question",
+        ),
+        minutes=60,
+    ),
+    Lesson(
+        "12_bug_hunt",
+        "bug_hunt",
+        "The bug hunt",
+        "A training script with planted faults from every chapter. Find them with the tools.",
+        (
+            "read a complaint as a symptom, and name the mechanisms that could make it",
+            "show a fault with a tool or a small experiment before you change a line",
+            "mend the cause, and show that the symptom is gone",
+            "set a hunt for others, by seed",
+        ),
+        minutes=60,
+        megabytes=600,
+    ),
 )
 
 # The chapters to come, so that the index tells the whole plan.
-PLANNED = (
-    ("11", "Debugging", "Memory climbs, the GPU idles, the loss is NaN."),
-    (
-        "12",
-        "The bug hunt",
-        "A training script with planted faults from every chapter. Find them with the tools.",
-    ),
-)
+PLANNED: tuple[tuple[str, str, str], ...] = ()
 
 
 def lesson(stem: str) -> Lesson:

@@ -16,6 +16,7 @@ _VIEWS = {
     ("torchcourse.layers.compare", "Comparison"): "torchcourse.widgets.xray",
     ("torchcourse.layers.draws", "Draws"): "torchcourse.widgets.draws",
     ("torchcourse.export._coverage", "Coverage"): "torchcourse.widgets.ways",
+    ("torchcourse.export._onnx_graph", "OnnxGraph"): "torchcourse.widgets.onnx",
     ("torchcourse.errors.data", "Explanation"): "torchcourse.widgets.explanation",
     ("torchcourse.devices.queue.lanes", "Lanes"): "torchcourse.widgets.queue",
     ("torchcourse.allocator.messages", "OutOfMemoryNumbers"): "torchcourse.widgets.oom",

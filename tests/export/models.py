@@ -419,9 +419,6 @@ CASES = {
 # Every kind of trap once, in the default lane; the rest takes a minute and runs with --slow.
 QUICK = (
     "branch on a value",
-    "branch on size 4",
-    "number argument",
     "batch norm in training",
-    "count in a buffer",
     "unsupported operator",
 )

@@ -114,6 +114,7 @@ def test_a_comparison_that_is_interrupted_leaves_nothing_behind(capfd):
     assert capfd.readouterr().out == "prints again\n"
 
 
+@pytest.mark.slow
 def test_the_same_call_gives_the_same_text():
     torch.manual_seed(0)
     model = CountInBuffer()
@@ -195,14 +196,17 @@ def test_an_unknown_opset_leaves_the_other_ways_their_column():
     assert {row.outcome for way in ("trace", "export") for row in found.of(way)} == {"agree"}
 
 
-@pytest.mark.parametrize("model", [Raises(), DataclassOut()])
+@pytest.mark.parametrize("model", [Raises(), pytest.param(DataclassOut(), marks=pytest.mark.slow)])
 def test_a_model_that_nothing_exports_has_a_full_table(model):
     found = compare(model, (x,), [(x,)])
     assert len(found) == 8 and {row.outcome for row in found} == {"refused"}
     assert all(row.reason and "\n" not in row.reason for row in found)
 
 
-@pytest.mark.parametrize("package", ["onnxscript", "onnxruntime", "onnx"])
+@pytest.mark.parametrize(
+    "package",
+    ["onnxscript", *(pytest.param(name, marks=pytest.mark.slow) for name in ("onnxruntime", "onnx"))],
+)
 def test_a_missing_package_costs_its_ways_only(package, monkeypatch):
     loaded = [name for name in sys.modules if name.partition(".")[0] == package]
     for name in loaded:
@@ -248,12 +252,13 @@ def test_the_package_imports_no_exporter():
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+@pytest.fixture(scope="module")
+def onnx():
+    return compare(*CHEAP).program("torchscript_onnx").onnx
+
+
 class TestRun:
     """An ONNX file from elsewhere."""
-
-    @pytest.fixture(scope="class")
-    def onnx(self):
-        return compare(*CHEAP).program("torchscript_onnx").onnx
 
     def refused(self, *arguments):
         with pytest.raises((ValueError, TypeError)) as raised:
@@ -279,6 +284,9 @@ class TestRun:
         (tmp_path / "weights.bin").unlink()
         assert "external data" in self.refused(path, x)
 
+    def test_any_bytes(self, onnx):
+        assert torch.equal(run(memoryview(onnx), x)[0], run(bytearray(onnx), x)[0])
+
     def test_an_opset_nobody_knows(self, onnx):
         import onnx as onnx_
 
@@ -291,4 +299,7 @@ class TestRun:
         assert "takes 1 inputs" in self.refused(onnx)
         assert "There is no file" in self.refused(tmp_path / "absent.onnx", x)
         assert "not an int" in self.refused(onnx, 3)
+        assert "meta, which has no values" in self.refused(onnx, x.to("meta"))
+        assert "sparse_coo: call .to_dense()" in self.refused(onnx, x.to_sparse())
+        assert "no complex numbers" in self.refused(onnx, x.to(torch.complex64))
         assert "not an int" in self.refused(3, x)

@@ -211,6 +211,12 @@ def test_a_damaged_file_gives_a_graph_or_a_sentence(data):
         assert re.match(r"[A-Z]", str(error))
 
 
+def test_an_attribute_without_a_type_is_a_question_mark():
+    damaged = made()
+    damaged.graph.node[0].attribute.add().name = "axis"
+    assert onnx_graph(damaged).nodes[0].attributes[-1] == ("axis", "?")
+
+
 def test_other_things_get_a_sentence(tmp_path):
     torch.save({"a": torch.ones(3)}, tmp_path / "weights.pt")
     with pytest.raises(ValueError, match=r"weights\.pt can't be read as ONNX"):
@@ -219,6 +225,8 @@ def test_other_things_get_a_sentence(tmp_path):
         onnx_graph("nothing.onnx")
     with pytest.raises(ValueError, match="is a folder"):
         onnx_graph(tmp_path)
+    with pytest.raises(ValueError, match=r"'a\\x00b' is no path"):
+        onnx_graph("a\0b")
     with pytest.raises(ValueError, match="0 bytes"):
         onnx_graph(b"")
     with pytest.raises(TypeError, match=r"takes a path, bytes, a ModelProto or what .* not a Linear"):

@@ -207,9 +207,28 @@ def test_the_twin_is_the_same_every_time_and_names_no_file():
     assert "not taken when exported" in once and "unrolled ×3" in once and "baked in: 12" in once
 
 
+def test_a_long_loop_has_a_short_twin():
+    class Long(nn.Module):
+        def forward(self, x):
+            for i in range(1500):
+                x = x + i
+            return x
+
+    text = str(coverage(Long(), EXAMPLE, "trace"))
+    assert "unrolled ×1,500" in text and "1,500 constants baked in" in text
+    assert (
+        "baked in: 0, 1, 2, … 1,496 more …, 1499" in text
+        and "more nodes" in text
+        and "more constants" in text
+    )
+    assert len(text) < 40_000 and max(map(len, text.splitlines())) < 200
+
+
 def test_bad_calls_get_a_sentence():
     with pytest.raises(TypeError, match=r"takes a model, an nn\.Module, not a dict"):
         coverage({}, EXAMPLE)
+    with pytest.raises(TypeError, match=r"got the class ReLU: make one, ReLU"):
+        coverage(nn.ReLU, EXAMPLE)
     with pytest.raises(TypeError, match=r"tuple of the model's arguments, \(x,\), not a list"):
         coverage(nn.ReLU(), [EXAMPLE])
     with pytest.raises(ValueError, match=r"no way 'magic' that knows lines\. There are: trace, "):

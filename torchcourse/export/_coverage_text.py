@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
 from ._coverage import KINDS
 
-MOST_NODES = 200
+MOST_NODES, MOST_VALUES = 200, 8
 CALLS = {
     "trace": "torch.jit.trace(model, example)",
     "export": "torch.export.export(model, example)",
@@ -31,7 +31,7 @@ def head(found: Coverage) -> str:
         f"a loop unrolled `×{max(loops[0].rounds)}`" if len(loops) == 1 else f"`{len(loops)}` loops unrolled"
     ] * bool(loops)
     baked = len(found.baked)
-    said += [f"`{baked}` constant{'s' * (baked != 1)} baked in"] * bool(baked)
+    said += [f"`{baked:,}` constant{'s' * (baked != 1)} baked in"] * bool(baked)
     return f"`{CALLS[found.way]}` kept {', '.join(said)}."
 
 
@@ -63,8 +63,15 @@ def _sources(found: Coverage) -> Iterator[str]:
         yield f"{source.name} ({where}{', …' if len(source.modules) > 4 else ''})"
         for line in source.lines:
             values = baked.get((k, line.number))
-            words = [*marks(line), *([f"baked in: {', '.join(values)}"] if values else [])]
+            words = [*marks(line), *([f"baked in: {listed(values)}"] if values else [])]
             yield f"{line.number:>4} {line.text}{'   # ' + '; '.join(words) if words else ''}".rstrip()
+
+
+def listed(values: list[str]) -> str:
+    """Few as they are; of many the first, how many are left out, and the last."""
+    if len(values) <= MOST_VALUES:
+        return ", ".join(values)
+    return f"{', '.join(values[:3])}, … {len(values) - 4:,} more …, {values[-1]}"
 
 
 def marks(line: Line) -> Iterator[str]:
@@ -97,5 +104,7 @@ def _graph(found: Coverage) -> Iterator[str]:
         yield f"{node.id:>4} {node}{place}"
     if len(found.nodes) > MOST_NODES:
         yield f"     … {len(found.nodes) - MOST_NODES:,} more nodes"
-    for one in found.baked:
+    for one in found.baked[:MOST_NODES]:
         yield f"Baked in, {one}."
+    if len(found.baked) > MOST_NODES:
+        yield f"     … {len(found.baked) - MOST_NODES:,} more constants"

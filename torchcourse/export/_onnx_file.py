@@ -28,7 +28,9 @@ def model_of(source: Any) -> tuple[Any, Path | None]:
 
 def _bytes_of(path: Path) -> bytes:
     if path.is_dir():
-        raise ValueError(f"{path.name} is a folder; give the .onnx file in it.")
+        raise ValueError(f"{path.name or path} is a folder; give the .onnx file in it.")
+    if "\0" in str(path):
+        raise ValueError(f"{str(path)!r} is no path: a zero character is in it.")
     try:
         if path.stat().st_size > MOST_BYTES:
             raise ValueError(

@@ -81,12 +81,10 @@ def attribute_of(attribute: Any) -> str:
         tensor = attribute.t
         return text_of(tensor) or f"{dtype_of(tensor.data_type)} {[int(size) for size in tensor.dims]}"
     value = onnx.helper.get_attribute_value(attribute)
+    if value is None:  # a damaged file: it says no type
+        return "?"
     if isinstance(value, bytes):
         return value.decode(errors="replace")
-    return (
-        str(list(value))
-        if not isinstance(value, int | float)
-        else f"{value:.6g}"
-        if value % 1
-        else str(value)
-    )
+    if not isinstance(value, int | float):
+        return str(list(value))
+    return f"{value:.6g}" if value % 1 else str(value)

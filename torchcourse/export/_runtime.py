@@ -17,13 +17,15 @@ _ONNX_ONLY = {torch.bfloat16: 16, torch.float8_e4m3fn: 17, torch.float8_e5m2: 19
 _NUMBERS = {bool: torch.bool, int: torch.int64, float: torch.float64}
 
 
-def run(onnx: str | os.PathLike[str] | bytes, *inputs: Tensor) -> tuple[Tensor, ...]:
+def run(onnx: str | os.PathLike[str] | bytes | bytearray | memoryview, *inputs: Tensor) -> tuple[Tensor, ...]:
     """The outputs of an ONNX file, given its inputs in the file's order, computed on the CPU.
 
     onnx: the path of a file, or its bytes; external data is looked for beside the file.
     Raises ValueError with one sentence for a file that is missing, truncated or of an unknown opset, whose external
     data is missing, or that does not take these inputs; ImportError where onnxruntime is not installed.
     """
+    if isinstance(onnx, (bytearray, memoryview)):
+        onnx = bytes(onnx)
     if not isinstance(onnx, (str, os.PathLike, bytes)):
         raise TypeError(
             f"run takes the path of an ONNX file, or its bytes, not {_reasons.article(type(onnx).__name__)}."
@@ -32,8 +34,11 @@ def run(onnx: str | os.PathLike[str] | bytes, *inputs: Tensor) -> tuple[Tensor, 
         raise TypeError(
             f"An ONNX file takes tensors, not {_reasons.article(type(wrong[0]).__name__)}: torch.tensor(…) makes one."
         )
+    for place, value in enumerate(inputs):
+        if strange := _strange(value):
+            raise ValueError(f"inputs[{place}] is {strange}; an ONNX file takes dense tensors with values.")
     if not isinstance(onnx, bytes) and not Path(onnx).is_file():
-        raise ValueError(f"There is no file {os.fspath(onnx)}.")
+        raise ValueError(f"There is no file {os.fspath(onnx)!r}.")
     with _keep.silence():
         try:
             opened = session(onnx)
@@ -43,6 +48,21 @@ def run(onnx: str | os.PathLike[str] | bytes, *inputs: Tensor) -> tuple[Tensor, 
         except Exception as error:
             reason = ValueError(_reasons.of_file(error))
     raise reason
+
+
+def _strange(value: Tensor) -> str:
+    """What no ONNX input can be, or empty."""
+    if value.is_meta:
+        return "on the device meta, which has no values"
+    if value.layout != torch.strided:
+        return f"{str(value.layout).removeprefix('torch.')}: call .to_dense() first"
+    if value.is_quantized:
+        return "quantized: call .dequantize() first"
+    return (
+        "complex: ONNX has no complex numbers, torch.view_as_real(…) gives pairs"
+        if value.is_complex()
+        else ""
+    )
 
 
 def _names(opened: Any, given: int) -> list[str]:

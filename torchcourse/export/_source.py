@@ -45,6 +45,10 @@ def coverage(model: nn.Module, example: Any, way: str = "export", dynamic_shapes
 
 
 def _checked(model: Any, example: Any, way: str) -> tuple[Any, ...]:
+    if isinstance(model, type) and issubclass(model, nn.Module):
+        raise TypeError(
+            f"coverage takes a model, and got the class {model.__name__}: make one, {model.__name__}(…)."
+        )
     if not isinstance(model, nn.Module):
         raise TypeError(f"coverage takes a model, an nn.Module, not a {type(model).__name__}.")
     if way not in _MAKERS:
