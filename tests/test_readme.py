@@ -70,6 +70,8 @@ def test_the_tools_run_as_they_are_shown(tmp_path, monkeypatch, capsys):
     names = {"model": model, "x": x, "y": y, "other": x[:1], "optimizer": optimizer, "loss_fn": loss_fn}
     # explain_errors speaks to IPython, and there is none here
     code = block.replace("tc.explain_errors()", "tc.explain_errors")
-    exec(code, names | {"step": step, "error": ValueError("foreign")})  # allowed: our own README is what is tested
+    exec(
+        code, names | {"step": step, "error": ValueError("foreign")}
+    )  # allowed: our own README is what is tested
     said = capsys.readouterr().out
     assert "It fits on a card of 8.0 GiB" in said and (tmp_path / "run.pt").exists()

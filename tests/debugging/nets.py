@@ -90,6 +90,23 @@ FORWARD = {
     "recomputed": (lambda h: checkpoint(lambda t: (t - 2).log(), h, use_reentrant=False), "aten::log", "NaN"),
 }  # fmt: skip
 
+FORWARD |= {
+    "atanh at 1": (lambda h: (h * 0 + 1).atanh(), "aten::atanh", "Inf"),
+    "lgamma at 0": (lambda h: torch.lgamma(h * 0), "aten::lgamma", "Inf"),
+    "product": (lambda h: (h.abs() + 1e20).cumprod(1), "aten::cumprod", "Inf"),
+    "product of matrices": (lambda h: (h + 1e30) @ (h + 1e30).t(), "aten::mm", "Inf"),
+    "contraction": (lambda h: torch.einsum("bi,bi->b", h + 1e25, h + 1e25), "aten::bmm", "Inf"),
+    "sum of large": (lambda h: (h * 0 + 3e38).sum(), "aten::sum", "Inf"),
+    "remainder": (lambda h: torch.fmod(h, 0), "aten::fmod", "NaN"),
+    "all targets ignored": (
+        lambda h: F.cross_entropy(h, torch.full((2,), -100)), "aten::nll_loss_forward", "NaN"),
+    "class weights of 0": (
+        lambda h: F.cross_entropy(h, torch.zeros(2).long(), torch.tensor([0.0, 1, 1, 1])),
+        "aten::nll_loss_forward", "NaN"),
+    "recomputed, reentrant": (
+        lambda h: checkpoint(lambda t: (t * 0 - 1).sqrt(), h, use_reentrant=True), "aten::sqrt", "NaN"),
+}  # fmt: skip
+
 # name -> (net's function, node)
 BACKWARD = {
     "sqrt at 0, times 0": (lambda h: (h * 0).sqrt() * 0, "SqrtBackward0"),
@@ -107,6 +124,19 @@ BACKWARD = {
     "rsqrt": (lambda h: (h * 0 + 1e-30).rsqrt() * 1e-15, "RsqrtBackward0"),
     "rsqrt, smaller": (lambda h: (h * 0 + 1e-26).rsqrt(), "RsqrtBackward0"),
     "acosh at 1": (lambda h: (h * 0 + 1).acosh(), "AcoshBackward0"),
+    "hypot at 0": (lambda h: torch.hypot(h * 0, h * 0), "HypotBackward0"),
+    "x log x at 0": (lambda h: torch.xlogy(h * 0, h * 0), "XlogyBackward0"),
+    "power by a tensor": (lambda h: torch.pow(h * 0, h * 0 + 0.5), "PowBackward1"),
+    "vectors of equal singular values": (
+        lambda h: torch.linalg.svd(torch.eye(3) + 0 * h[:1, :1])[0],
+        "LinalgSvdBackward0",
+    ),
+    "vectors of equal eigenvalues": (
+        lambda h: torch.linalg.eigh(torch.eye(3) + 0 * h[:1, :1])[1].pow(3),
+        "LinalgEighBackward0",
+    ),
+    "overflow of a half gradient": (lambda h: (h.half() * 1e-3).float() * 1e8, "ToCopyBackward0"),
+    "by a tiny number": (lambda h: h * 1e-38 / (h * 0 + 1e-30) / 1e-9, "DivBackward0"),
     "sum of two gradients": (lambda h: (a := h * 1e-30, (a * 3e38) + (a * 3e38))[1], "aten::add"),
 }
 
@@ -142,6 +172,17 @@ def uninitialised(h):
 
 SOUND = {
     "plain": lambda h: h.relu(),
+    "maximum over segments": lambda h: torch.full((1, 4), -INF).scatter_reduce(
+        0, torch.zeros(2, 4).long(), h, "amax"
+    ),
+    "only the best": lambda h: h.masked_fill(h < h.topk(2).values[:, -1:], -INF).softmax(-1),
+    "nearest other point": lambda h: (torch.cdist(h, h) + torch.diag(torch.full((2,), INF))).min(1).values,
+    "a mask of logarithms": lambda h: (scores(h) + torch.ones(2, 2).tril().log()).softmax(-1),
+    "targets of 0 in KL": lambda h: F.kl_div(h.log_softmax(1), torch.eye(4)[:2], reduction="sum"),
+    "certain, and right": lambda h: F.binary_cross_entropy((h * 1e4).sigmoid(), (h > 0).float()),
+    "large scores": lambda h: F.cross_entropy(h * 1e30, torch.zeros(2).long()),
+    "direction of 0": lambda h: F.normalize(h * 0),
+    "recomputed, reentrant": lambda h: checkpoint(torch.sin, h, use_reentrant=True),
     "in place": lambda h: h.clone().add_(1).mul_(2).relu_(),
     "masked": lambda h: scores(h).masked_fill(torch.eye(2).bool(), -INF).softmax(-1),
     "masked logits returned": lambda h: h.masked_fill(h > 0, -INF),

@@ -180,7 +180,95 @@ def tuples():
 
 
 # name -> (maker, kind, what .where says)
+def linked_list():
+    class Node:
+        __slots__ = ("next", "value")
+
+        def __init__(self, value, after):
+            self.value, self.next = value, after
+
+    state = {"head": None}
+
+    def step():
+        state["head"] = Node(torch.zeros(12), state["head"])
+
+    return step
+
+
+def hooks_pile_up():
+    net = nn.Linear(4, 4)
+
+    def step():
+        shift = torch.zeros(20)
+        net.register_forward_hook(lambda *_: shift.sum())
+
+    return step
+
+
+def error_of_an_error():
+    errors = []
+
+    def fail():
+        large = torch.randn(100)
+        raise ValueError(large.shape)
+
+    def step():
+        try:
+            try:
+                fail()
+            except ValueError as error:
+                raise KeyError("in between") from error
+        except KeyError as error:
+            errors.append(error)
+
+    return step
+
+
+def optimizers_kept():
+    net, kept = nn.Linear(10, 10), []
+
+    def step():
+        optimizer = torch.optim.Adam(net.parameters())
+        net(torch.randn(2, 10)).sum().backward()
+        optimizer.step()
+        kept.append(optimizer)
+
+    return step
+
+
+def groups_pile_up():
+    optimizer = torch.optim.SGD(nn.Linear(4, 4).parameters(), 0.1)
+    return lambda: optimizer.add_param_group({"params": [nn.Parameter(torch.zeros(6))]})
+
+
+def callbacks():
+    calls = []
+
+    def step():
+        calls.append(functools.partial(print, torch.zeros(9)))
+
+    return step
+
+
+def gradients_with_graph():
+    weight, kept = torch.ones(10, requires_grad=True), []
+    return lambda: kept.extend(torch.autograd.grad((weight**3).sum(), weight, create_graph=True))
+
+
+def slices_of_large():
+    kept = []
+    return lambda: kept.append(torch.randn(1000)[:1])
+
+
 LEAKY = {
+    "linked list": (linked_list, "tensors-in-history", ".next.value`, closure variable of `step`"),
+    "hooks pile up": (hooks_pile_up, "tensors-held", "`shift`, closure variable of `<lambda>`"),
+    "error of an error": (error_of_an_error, "tensors-in-traceback", "`large`, variable of `fail`"),
+    "optimizers kept": (optimizers_kept, "tensors-in-history", "`kept[…].state"),
+    "groups pile up": (groups_pile_up, "tensors-in-history", "`optimizer.param_groups[…]['params'][…]`"),
+    "callbacks": (callbacks, "tensors-in-history", "`calls[…]"),
+    "gradients with graph": (gradients_with_graph, "graph-kept", "`kept[…]`"),
+    "slices of large": (slices_of_large, "tensors-in-history", "`kept[…]`"),
     "losses in a list": (losses_in_a_list, "graph-kept", "`losses[…]`, closure variable of `<lambda>`"),
     "losses without backward": (losses_without_backward, "graph-kept", "`losses[…]`"),
     "running total": (running_total, "graph-kept", "the graph behind `total`"),
@@ -345,7 +433,94 @@ def scaled():
     return step
 
 
+def optimizer_made_anew():
+    net = nn.Linear(10, 10)
+
+    def step():
+        optimizer = torch.optim.Adam(net.parameters())
+        net.zero_grad()
+        net(torch.randn(2, 10)).sum().backward()
+        optimizer.step()
+
+    return step
+
+
+def half_read_loader():
+    batches = torch.utils.data.DataLoader(list(torch.randn(64, 4)), batch_size=4)
+    state = {"rest": iter(batches)}
+
+    def step():
+        state["batch"] = next(state["rest"], None)
+
+    return step
+
+
+def progress_bar():
+    import io
+
+    from tqdm import tqdm
+
+    train, bar = training(), tqdm(total=99, file=io.StringIO())
+
+    def step():
+        bar.set_postfix(loss=train())
+        bar.update()
+
+    return step
+
+
+def live_plot():
+    from matplotlib.figure import Figure
+
+    train, values = training(), []
+    (line,) = Figure().subplots().plot([], [])
+
+    def step():
+        values.append(train().item())
+        line.set_data(numpy.arange(len(values)), numpy.array(values))
+
+    return step
+
+
+def small_cache():
+    count = iter(range(1000))
+    remember = functools.lru_cache(maxsize=2)(lambda k: torch.randn(10))
+    return lambda: remember(next(count))
+
+
+def hook_removed():
+    train = training()
+
+    def step():
+        seen = []
+        handle = train.net.register_forward_hook(lambda *given: seen.append(given))
+        train()
+        handle.remove()
+
+    return step
+
+
+def second_order():
+    net = nn.Linear(3, 1)
+    optimizer = torch.optim.LBFGS(net.parameters(), max_iter=2, history_size=2)
+
+    def closure():
+        optimizer.zero_grad()
+        loss = net(torch.ones(8, 3)).square().sum()
+        loss.backward()
+        return loss
+
+    return lambda: optimizer.step(closure)
+
+
 SOUND = {
+    "optimizer made anew": optimizer_made_anew,
+    "half-read loader": half_read_loader,
+    "progress bar": progress_bar,
+    "live plot": live_plot,
+    "small cache": small_cache,
+    "hook removed": hook_removed,
+    "second order": second_order,
     "training": training,
     "SGD": lambda: training(torch.optim.SGD),
     "numbers": numbers,

@@ -38,7 +38,7 @@ def test_the_node_of_the_backward_is_named(name):
         pytest.fail("found nothing")
     assert (found.operator, found.backward) == (node, True), str(found)
     assert found.where == "bad" and found.kind in _slugs.SLUGS
-    assert name == "sum of two gradients" or found.inputs[0].name == "grad"
+    assert name == "sum of two gradients" or found.inputs[0].name.startswith("grad")
 
 
 @pytest.mark.parametrize("name", SOUND)

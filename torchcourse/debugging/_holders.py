@@ -12,11 +12,11 @@ import os
 import sys
 import types
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 _OURS = os.path.join(os.path.dirname(__file__), "")
-_DEPTH, _WIDTH = 10, 3000  # levels, and objects looked at
+_DEPTH, _WIDTH = 10, 3000  # levels, and objects met
 _JUPYTER = ("_", "__", "___", "_oh", "Out")
 EXCEPTIONS = ("last_exc", "last_value", "last_traceback")
 
@@ -35,13 +35,29 @@ class _Step(NamedTuple):
     written: str
 
 
+class _Way:
+    """The search for one object's holder: the level that it has come to, and all that it met."""
+
+    def __init__(self, target: Any, ignored: set[int]) -> None:
+        self.level = [_Step(target, None, "")]
+        self.met = {id(target)} | ignored
+        self.best: Holder | None = None
+
+
+Referrers = Callable[[Any], list[Any]]
+
+
 class Search:
-    """Answers `holder(object)`; made after the steps, and closed by `with`."""
+    """Answers `holders(objects)`; made after the steps, and closed by `with`.
+
+    One `gc.get_referrers` walks over every object that Python knows of, so it is asked about many at a time.
+    """
 
     def __init__(self, ignore: list[Any]) -> None:
         self._ignored = {id(one) for one in ignore} | {id(self), id(self.__dict__)}
         self._modules: dict[int, str] = {}
         self._frames: dict[int, tuple[str, str]] = {}  # id of a value -> variable, function
+        self._above: dict[int, list[Any]] = {}  # id of an object -> what refers to it
 
     def __enter__(self) -> Search:
         for name, module in sys.modules.copy().items():  # `__main__` has several names: the first one counts
@@ -59,29 +75,58 @@ class Search:
     def __exit__(self, *why: object) -> None:
         self._modules.clear()
         self._frames.clear()
+        self._above.clear()
 
     def holder(self, target: Any) -> Holder | None:
-        """The nearest name from which the object is reached; None where no Python object holds it."""
-        start = _Step(target, None, "")
-        queue, met, best = deque([(start, 0)]), {id(target), id(start)} | self._ignored, None
-        while queue and len(met) < _WIDTH:
-            step, depth = queue.popleft()
-            found = self._named(step)
-            if found is not None:
-                return found
-            if depth and (best is None or best.where.startswith("`a ")):
-                best = self._described(step) or best
-            if depth < _DEPTH:
-                for one in self._up(step, met):
-                    queue.append((one, depth + 1))
-        return best
+        return self.holders([target])[0]
+
+    def holders(self, targets: list[Any]) -> list[Holder | None]:
+        """The nearest name from which each is reached; None where no Python object holds it."""
+        self._ignored.add(id(targets))
+        found = [_Way(target, self._ignored) for target in targets]
+        for depth in range(_DEPTH + 1):
+            going = [way for way in found if way.level]
+            for way in going:
+                self._look(way, depth)
+            going = [way for way in going if way.level]
+            if not going:
+                break
+            self._ask([step.holder for way in going for step in way.level])
+            for way in going:
+                way.level = [one for step in way.level for one in self._up(step, way.met)]
+        return [way.best for way in found]
+
+    def _look(self, way: _Way, depth: int) -> None:
+        """At one level: a name ends the way."""
+        for step in way.level:
+            if (named := self._named(step)) is not None:
+                way.best, way.level = named, []
+                return
+            if depth and (way.best is None or way.best.where.startswith("`a ")):
+                way.best = self._described(step) or way.best
+        if len(way.met) >= _WIDTH:
+            way.level = []
+
+    def _ask(self, objects: list[Any]) -> None:
+        """Find out in one walk what refers to each of these."""
+        missing = {id(one) for one in objects} - self._above.keys()
+        objects = [one for one in objects if id(one) in missing]
+        self._ignored.add(id(objects))
+        self._above |= {id(one): [] for one in objects}
+        self._ignored |= {id(self._above[key]) for key in missing}
+        for one in gc.get_referrers(*objects) if objects else ():
+            if id(one) not in self._ignored and not _is_machinery(one):
+                for key in {id(child) for child in gc.get_referents(one)} & missing:
+                    self._above[key].append(one)
+
+    def referrers(self, thing: Any) -> list[Any]:
+        self._ask([thing])
+        return self._above[id(thing)]
 
     def _up(self, step: _Step, met: set[int]) -> list[_Step]:
         found = []
-        referrers = gc.get_referrers(step.holder)
-        met.add(id(referrers))
-        for one in referrers:
-            if id(one) not in met and not _is_machinery(one):
+        for one in self._above[id(step.holder)]:
+            if id(one) not in met:
                 met.add(id(one))
                 below = _as_attribute(step) if _attributes(one) is step.holder else step
                 found.append(_Step(one, below, _written(one, step.holder)))
@@ -100,9 +145,9 @@ class Search:
         if isinstance(holder, dict) and id(holder) in self._modules:
             return _global(self._modules[id(holder)], holder, step)
         if isinstance(holder, types.CellType):
-            return _closure(step)
+            return _closure(step, self.referrers)
         if isinstance(holder, types.FrameType):
-            return _frame(step)
+            return _frame(step, self.referrers)
         if isinstance(holder, types.TracebackType | BaseException):
             return _traceback(step)
         if isinstance(holder, types.GeneratorType):
@@ -210,12 +255,12 @@ def _global(module: str, holder: dict[str, Any], step: _Step) -> Holder | None:
     return _holder(below, name, place, kind)
 
 
-def _closure(step: _Step) -> Holder:
+def _closure(step: _Step, referrers: Referrers) -> Holder:
     """A cell: its name stands in the function that closes over it."""
-    for cells in gc.get_referrers(step.holder):
+    for cells in referrers(step.holder):
         if not isinstance(cells, tuple):
             continue
-        for function in gc.get_referrers(cells):
+        for function in referrers(cells):
             if isinstance(function, types.FunctionType) and function.__closure__ is cells:
                 at = next(k for k, cell in enumerate(cells) if cell is step.holder)
                 name = function.__code__.co_freevars[at]
@@ -223,14 +268,14 @@ def _closure(step: _Step) -> Holder:
     return _holder(step._replace(written=""), "a variable", "that a function closes over")
 
 
-def _frame(step: _Step) -> Holder:
+def _frame(step: _Step, referrers: Referrers) -> Holder:
     """The frame of a function that has ended, or stopped in between: a traceback or a generator holds it."""
     assert step.below is not None
     frame = step.holder
     with _locals(frame) as variables:
         names = [n for n, value in variables.items() if value is step.below.holder]
     name, function = (names or ["a variable"])[0], frame.f_code.co_name
-    kept = any(isinstance(one, types.TracebackType) for one in gc.get_referrers(frame))
+    kept = any(isinstance(one, types.TracebackType) for one in referrers(frame))
     if not kept:
         return _holder(step.below, name, f"variable of `{function}`")
     return _holder(

@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from torchcourse.autograd._torch import quiet
+from torchcourse.faults.objects import numpys_own
 from torchcourse.layers.storages import storage_of
 
 _set_versions = getattr(torch._C._autograd, "_unsafe_set_version_counter", None)
@@ -71,14 +72,12 @@ def as_before(model: Any) -> Iterator[Kept]:
 
 @contextmanager
 def _other_generators() -> Iterator[None]:
-    import numpy
-
-    python, numbers = random.getstate(), numpy.random.get_state()
+    python, undo = random.getstate(), numpys_own()
     try:
         yield
     finally:
         random.setstate(python)
-        numpy.random.set_state(numbers)
+        undo()
 
 
 def _contents(module: nn.Module) -> list[tuple[Any, Any]]:

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
+from torchcourse._eager import eagerly
 from torchcourse.layers.storages import storage_of
 
 from . import _graphs
 from ._births import Births, Born, live_tensors
-from ._eager import eagerly
 from ._holders import EXCEPTIONS, Holder, Search
 from .data import Findings, Leak
 
@@ -31,6 +31,7 @@ MENDS = {
     "tensors-held": "Let go of it within the step: `del` the name, or overwrite it.",
 }
 _KEY = re.compile(r"\['[^']*'\]")
+_AGAIN = re.compile(r"(\.\w+|\[…\])\1+")  # a linked list: `.next.next.next`
 NONE = "No tensor outlives its step."
 
 
@@ -121,15 +122,18 @@ def _grows(nodes: list[int], steps: range) -> float:
 def _by_tensors(survivors: dict[int, Born], tensors: list[Tensor], search: Search) -> dict[int, _Held]:
     """The largest are asked for; of many alike, the others are held as those."""
     named = {_key(tensor): tensor for tensor in tensors if _key(tensor) in survivors}
+    order = sorted(named, key=lambda key: -survivors[key].nbytes)
+    # (a comprehension would close over `named`, and be found as a holder)
+    asked = search.holders([*map(named.__getitem__, order[:_AT_MOST])])
     held: dict[int, _Held] = {}
     alike: dict[tuple[Any, ...], Holder] = {}
-    for key in sorted(named, key=lambda key: -survivors[key].nbytes):
-        born, tensor = survivors[key], named[key]
+    for at, key in enumerate(order):
+        born = survivors[key]
         kind = (born.shape, born.operator)
-        holder = search.holder(tensor) if len(held) < _AT_MOST else alike.get(kind)
+        holder = asked[at] if at < len(asked) else alike.get(kind)
         if holder is not None:
             alike[kind] = holder
-            held[key] = _Held(born, holder, tensor.grad_fn is not None)
+            held[key] = _Held(born, holder, named[key].grad_fn is not None)
     return held
 
 
@@ -144,6 +148,8 @@ def _by_graphs(survivors: dict[int, Born], tensors: list[Tensor], search: Search
     met: set[Any] = set()
     roots = sorted((t for t in tensors if t.grad_fn is not None), key=_age, reverse=True)
     for tensor in roots[: _AT_MOST if survivors else 0]:
+        if survivors.keys() <= held.keys():
+            break
         # Tensors inside of the graph have a Python object too, and no holder.
         holder = None if tensor.grad_fn in met else search.holder(tensor)
         if holder is not None:
@@ -164,14 +170,21 @@ def _grouped(held: dict[int, _Held], survivors: dict[int, Born], steps: range, g
     unknown = Holder("memory that no Python object holds", "tensors-held")
     for key, born in survivors.items():
         one = held.get(key, _Held(born, unknown, False))
-        groups[_KEY.sub("[…]", one.holder.where), one.holder.kind].append(one)
+        groups[_place(one.holder.where), one.holder.kind].append(one)
     found = []
-    for (where, _), members in groups.items():
+    for (place, _), members in groups.items():
         if {one.born.step for one in members} == set(steps) and not members[0].holder.bounded:
-            same = len({one.holder for one in members}) == 1
-            holder = members[0].holder if same else members[0].holder._replace(where=where)
+            holder = members[0].holder
+            if len({one.holder for one in members}) > 1:
+                written = {_KEY.sub("[…]", one.holder.where) for one in members}
+                holder = holder._replace(where=written.pop() if len(written) == 1 else place)
             found.append(_leak(holder, members, len(steps), growing))
     return found
+
+
+def _place(where: str) -> str:
+    """The same words for what grows at one place: whatever the key, however far down a linked list."""
+    return _AGAIN.sub(r"\1", _KEY.sub("[…]", where))
 
 
 def _leak(holder: Holder, members: list[_Held], steps: int, growing: float) -> Leak:

@@ -11,9 +11,10 @@ import torch
 from torch import Tensor
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from torchcourse._eager import eagerly
+
 from . import _numbers
 from ._backward import BadNode, first_bad_node
-from ._eager import eagerly
 from ._forward import Forward, names_of
 from ._kept import as_before
 from .data import Birth

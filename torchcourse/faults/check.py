@@ -8,6 +8,7 @@ from typing import Any
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
+from torchcourse._eager import eagerly
 from torchcourse.layers import cuts
 from torchcourse.modules import Finding, Missed, missed
 
@@ -82,7 +83,7 @@ def _cannot_run(known: Given, structure: Missed) -> tuple[str, ...]:
 def _look(known: Given, structure: Missed) -> Look:
     twins = {id(p) for p in known.parameters.values() if p.requires_grad and not p.is_meta and same_rows(p)}
     keep = Keep(known)
-    with keep.everything():
+    with eagerly(), keep.everything():
         steps = _steps(known, keep, twins)
         grown = _grown(steps)
         look = Look(

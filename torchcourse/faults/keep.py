@@ -95,14 +95,15 @@ class Keep:
 
     def _written(self, name: str, targets: tuple[Any, ...], exchanged: bool = False) -> None:
         """name: empty where the call only may write."""
-        for target in tensors_in(targets):
-            for one in self._by_storage.get(_address(target), ()):
-                if one.copy is None:
-                    one.copy = _copy(one.tensor)
-                if exchanged and one.alias is None:
-                    one.alias = one.tensor.detach()
-                if name and id(one.tensor) in self.batch:
-                    self.changed_batch.append(name)
+        with unwatched():
+            for target in tensors_in(targets):
+                for one in self._by_storage.get(_address(target), ()):
+                    if one.copy is None:
+                        one.copy = _copy(one.tensor)
+                    if exchanged and one.alias is None:
+                        one.alias = one.tensor.detach()
+                    if name and id(one.tensor) in self.batch:
+                        self.changed_batch.append(name)
 
     @contextlib.contextmanager
     def everything(self) -> Iterator[None]:

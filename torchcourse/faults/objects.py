@@ -1,7 +1,7 @@
 """Python objects that a step may write to: found from the model and the loss, noted, and put back."""
 
 import random
-from collections import deque
+from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from functools import partial
 from operator import is_
@@ -14,6 +14,7 @@ from torch import Tensor, nn
 
 Undo = Callable[[], object]
 PLAIN = (int, float, complex, str, bytes, bool, type(None), torch.dtype, torch.device, torch.Size, range)
+_PLAIN, _CONTAINERS = frozenset(PLAIN), frozenset((dict, OrderedDict, list, set))
 CLOSED = (type, ModuleType, BuiltinFunctionType)
 FOREIGN = {
     "logging",
@@ -36,6 +37,7 @@ class Objects:
 
     def __init__(self, roots: tuple[Any, ...]) -> None:
         self.undo: list[Undo] = []
+        self._contents: list[tuple[Any, Any]] = []  # a container, and what was in it
         self.tensors: dict[int, Tensor] = {}
         self._met: dict[int, Any] = {}  # the objects themselves too: an id must not be given to another
         waiting = deque((root, 0) for root in roots)
@@ -47,12 +49,21 @@ class Objects:
             if isinstance(thing, Tensor):
                 self.tensors[id(thing)] = thing
             else:
-                inner = list(self._open(thing))
-                if depth < DEEPEST:
-                    waiting.extend((one, depth + 1) for one in inner)
+                waiting.extend([(one, depth + 1) for one in self._open(thing) if self._worth(one, depth)])
         self._met.clear()
 
+    def _worth(self, one: Any, depth: int) -> bool:
+        """Whether it is to be opened. A module has ten empty dicts of hooks: noted here, that is far cheaper."""
+        kind = type(one)
+        if kind in _CONTAINERS and not one:
+            self._contents.append((one, ()))
+            return False
+        return kind not in _PLAIN and depth < DEEPEST
+
     def put_back(self) -> None:
+        for container, before in self._contents:
+            if (container or before) and not _same(container, before):
+                _refill(container, before)
         for undo in reversed(self.undo):
             undo()
 
@@ -78,7 +89,7 @@ class Objects:
 
     def _container(self, thing: Any) -> Iterator[Any]:
         before = dict(dict.items(thing)) if isinstance(thing, dict) else list(thing)
-        self.undo.append(lambda: _refill(thing, before))
+        self._contents.append((thing, before))
         inner = before.values() if isinstance(before, dict) else before
         if len(inner) <= LONG:
             yield from inner
@@ -87,7 +98,7 @@ class Objects:
         own = getattr(thing, "__dict__", None)
         if isinstance(own, dict):
             before = dict(own)
-            self.undo.append(lambda: _refill(own, before))
+            self._contents.append((own, before))
             yield from before.values()
         for kind in type(thing).__mro__:
             if kind.__module__.partition(".")[0] not in ("torch", *FOREIGN):
@@ -138,9 +149,6 @@ def _generator(thing: Any) -> Undo | None:
 
 
 def _refill(container: Any, before: Any) -> None:
-    """The same content in the same container, written only where something changed."""
-    if _same(container, before):
-        return
     container.clear()
     if isinstance(container, (list, deque)):
         container.extend(before)
@@ -156,10 +164,28 @@ def _same(container: Any, before: Any) -> bool:
     return all(map(is_, container, before))
 
 
+def numpys_own() -> Undo:
+    """NumPy's state takes longer to write than to read, and seldom moved."""
+    before: Any = numpy.random.get_state(legacy=False)
+
+    def undo() -> None:
+        if not _equal(numpy.random.get_state(legacy=False), before):
+            numpy.random.set_state(before)
+
+    return undo
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Of nested dicts with numbers and arrays."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+    return bool(numpy.array_equal(one, other)) if isinstance(one, numpy.ndarray) else bool(one == other)
+
+
 def global_generators() -> Iterator[Undo]:
     """Python's, NumPy's and torch's own."""
     yield partial(random.setstate, random.getstate())
-    yield partial(numpy.random.set_state, numpy.random.get_state())
+    yield numpys_own()
     yield partial(torch.set_rng_state, torch.get_rng_state())
     if torch.cuda.is_available() and torch.cuda.is_initialized():
         yield partial(torch.cuda.set_rng_state_all, torch.cuda.get_rng_state_all())

@@ -1,5 +1,6 @@
 """One step, run and measured: forward, loss, backward. What comes back is numbers and findings, no tensor."""
 
+import contextlib
 import weakref
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -181,12 +182,21 @@ def _no_loss(loss: Any) -> Finding | None:
             f"the loss has shape {list(loss.shape)}, and backward starts from one number.",
             'Take its mean: loss.mean(), or leave reduction="none" out.',
         )
+    if loss.is_complex():
+        return Finding(
+            "loss-not-scalar",
+            "loss_fn",
+            f"the loss is a {str(loss.dtype).removeprefix('torch.')}, and backward starts from one real number.",
+            "Take what is to be small: loss.abs(), or loss.real.",
+        )
     return None
 
 
 def _raised(stage: str, error: Exception) -> Finding:
     where = {"model": "model(input)", "loss": "loss_fn(output, target)", "backward": "loss.backward()"}[stage]
-    text = str(error).strip().partition("\n")[0][:300]
+    text = ""
+    with contextlib.suppress(Exception):  # a `__str__` of the reader's may raise as well
+        text = str(error).strip().partition("\n")[0][:300]
     return Finding(
         "step-raises",
         where,

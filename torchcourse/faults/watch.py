@@ -61,8 +61,7 @@ class Watch(TorchFunctionMode):
         if func in QUIET:
             return func(*args, **kwargs)
         name = getattr(func, "__name__", "")
-        with unwatched():
-            self.keep.before(func, name, args, kwargs)
+        self.keep.before(func, name, args, kwargs)
         if self.phase == "eval":
             self._in_eval(func, args, kwargs)
             return func(*args, **kwargs)
