@@ -49,10 +49,6 @@ def test_the_bars_form_one_chain():
         assert f"({before}.ipynb)" in _course.bar(after).split("Contents")[0]
 
 
-def test_a_lesson_that_is_there_is_no_longer_planned():
-    assert not {number for number, _, _ in _course.PLANNED} & {lesson.number for lesson in _course.LESSONS}
-
-
 def test_an_unknown_lesson_gets_a_sentence():
     with pytest.raises(KeyError, match="no lesson '99'; the course has 00_start_here"):
         _course.lesson("99")

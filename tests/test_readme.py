@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from torchcourse._course import LESSONS, PLANNED
+from torchcourse._course import LESSONS
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -28,8 +28,6 @@ def test_the_chapters_are_those_of_the_table():
     assert re.findall(r"\(notebooks/(\w+)\.ipynb\)", README) == [lesson.stem for lesson in LESSONS]
     for lesson in LESSONS:
         assert f"| {lesson.number} | [{lesson.title}](notebooks/{lesson.file}) | {lesson.puzzle} |" in README
-    for _, title, _ in PLANNED:
-        assert title.removeprefix("The ").lower() in README.lower()
 
 
 def test_its_commands_are_those_of_run_py():

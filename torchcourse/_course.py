@@ -456,9 +456,6 @@ LESSONS = (
 )
 
 # The chapters to come, so that the index tells the whole plan.
-PLANNED: tuple[tuple[str, str, str], ...] = ()
-
-
 def lesson(stem: str) -> Lesson:
     """The lesson with this stem. Raises KeyError with the known stems."""
     for entry in LESSONS:
@@ -508,17 +505,11 @@ def goals() -> str:
     )
 
 
-def planned() -> str:
-    """The Markdown table of the chapters to come."""
-    rows = [f"| {number} | {title} | {puzzle} |" for number, title, puzzle in PLANNED]
-    return "\n".join(["| | Chapter | Its puzzle |", "|---|---|---|", *rows])
-
-
 # tag of a Markdown cell -> its text, made from the table (the writer keeps these cells up to date)
 def generated(stem: str, tag: str) -> str | None:
     """The text of a generated Markdown cell, or None where this tag marks none, or the notebook is none of ours.
 
-    Tags: `nav` (first and last cell) and `opening` in a lesson; `contents`, `goals`, `planned` in the index.
+    Tags: `nav` (first and last cell) and `opening` in a lesson; `contents`, `goals` in the index.
     """
     known = any(entry.stem == stem for entry in LESSONS)
     if tag in ("nav", "opening"):
@@ -526,7 +517,6 @@ def generated(stem: str, tag: str) -> str | None:
     headings = {
         "contents": ("Contents", contents),
         "goals": ("What you will be able to do", goals),
-        "planned": ("Chapters to come", planned),
     }
     if tag not in headings:
         return None

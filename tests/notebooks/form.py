@@ -29,7 +29,6 @@ PARTS = {
     "opening",
     "contents",
     "goals",
-    "planned",
     "predict",
     "exercise",
     "solution",
