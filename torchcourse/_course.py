@@ -455,6 +455,7 @@ LESSONS = (
     ),
 )
 
+
 # The chapters to come, so that the index tells the whole plan.
 def lesson(stem: str) -> Lesson:
     """The lesson with this stem. Raises KeyError with the known stems."""
