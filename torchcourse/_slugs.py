@@ -103,6 +103,7 @@ SLUGS = {
     "not-one-element": "training",
     "zero-dimensional": "storage",
     "argument-not-a-tensor": "modules",
+    "loss-is-a-number": "autograd",
     "grad-is-none": "autograd",
     "saved-tensor-modified": "autograd",
     "leaf-modified-in-place": "autograd",

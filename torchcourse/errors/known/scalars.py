@@ -84,6 +84,33 @@ KINDS = (
         check="x.dim() > 0.",
     ),
     Kind(
+        slug="loss-is-a-number",
+        says=(
+            "'float' object has no attribute 'backward'",
+            "'int' object has no attribute 'backward'",
+            "'numpy.float64' object has no attribute 'backward'",
+            "'numpy.float32' object has no attribute 'backward'",
+            "'numpy.ndarray' object has no attribute 'backward'",
+        ),
+        needs=("attribute 'backward'",),
+        anybodys=True,
+        what=(
+            "`backward` walks from a tensor along its `grad_fn`. This loss is a plain number: on the way, `.item()`, "
+            "`float()`, `.tolist()` or NumPy took the value out of its tensor, and the graph stayed behind."
+        ),
+        causes=(
+            "`.item()` on the loss before `backward`, often in a running sum: `loss += criterion(…).item()`.",
+            "The loss is computed with NumPy, `math` or scikit-learn.",
+            "No batch came, so the sum that was to hold tensors is still the number 0.",
+        ),
+        mend=(
+            "loss = criterion(output, target)   # a tensor\n"
+            "loss.backward()\n"
+            "total += loss.item()               # the number, after it"
+        ),
+        check="type(loss), loss.grad_fn just before the line.",
+    ),
+    Kind(
         slug="argument-not-a-tensor",
         says=(
             "'variable' object has no attribute '{attribute:w}'",
@@ -95,14 +122,10 @@ KINDS = (
             "'numpy.ndarray' object has no attribute 'dim'",
             "'numpy.ndarray' object has no attribute 'cuda'",
             "'numpy.ndarray' object has no attribute 'to'",
-            "'numpy.ndarray' object has no attribute 'backward'",
             "'numpy.ndarray' object has no attribute 'cpu'",
             "'numpy.ndarray' object has no attribute 'detach'",
-            "'float' object has no attribute 'backward'",
             "'float' object has no attribute 'item'",
             "'int' object has no attribute 'item'",
-            "'int' object has no attribute 'backward'",
-            "'numpy.float64' object has no attribute 'backward'",
             "'list' object has no attribute 'to'",
             "'list' object has no attribute 'cuda'",
             "'list' object has no attribute 'unsqueeze'",
