@@ -52,7 +52,7 @@ def running(root: Path, state: Path) -> Iterator[Lab]:
     """Starts the JupyterLab of this Python on the folder `root`; its own files go to the folder `state`."""
     token = secrets.token_hex(16)
     log = state / "lab.log"
-    state.mkdir(parents=True, exist_ok=True)
+    _settings(state)
     with log.open("wb") as out:
         process = subprocess.Popen(
             _command(root, token), env=_environment(state), stdout=out, stderr=out, stdin=subprocess.DEVNULL
@@ -65,6 +65,13 @@ def running(root: Path, state: Path) -> Iterator[Lab]:
     finally:
         process.kill()
         process.wait(STOP_LIMIT)
+
+
+def _settings(state: Path) -> None:
+    """Each page would have Node look whether JupyterLab needs a build, for a second or two of a core."""
+    folder = state / "config" / "labconfig"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "page_config.json").write_text(json.dumps({"buildCheck": False}), encoding="utf-8")
 
 
 def _command(root: Path, token: str) -> list[str]:

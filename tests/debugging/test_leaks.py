@@ -45,6 +45,12 @@ def test_bytes_are_counted_per_step():
     assert "variable of the running function" in found.where or "closure variable" in found.where
 
 
+def test_lazy_layers_that_live_beside_the_step_do_no_harm():
+    lazy, kept = torch.nn.LazyLinear(3), []
+    (found,) = leaks(lambda: kept.append(torch.zeros(100)))
+    assert found.nbytes_per_step == 400 and lazy.has_uninitialized_params()
+
+
 def test_nodes_are_counted_per_step():
     weight, state = torch.ones(1, requires_grad=True), {"total": 0.0}
 
@@ -82,11 +88,11 @@ def test_what_jupyter_remembers(monkeypatch):
 def test_nothing_is_kept_and_the_collector_is_as_it_was():
     settings = gc.isenabled(), gc.get_threshold(), gc.get_debug(), gc.get_freeze_count()
     kept = []
-    found = leaks(lambda: kept.append(torch.zeros(3)))
+    found = leaks(lambda: kept.append(torch.zeros(3571)))
     assert (gc.isenabled(), gc.get_threshold(), gc.get_debug(), gc.get_freeze_count()) == settings
     kept.clear()
-    assert not leaks(lambda: torch.zeros(3)) and found
-    assert not any(isinstance(one, torch.Tensor) and one.shape == (3,) for one in gc.get_objects())
+    assert not leaks(lambda: torch.zeros(3571)) and found
+    assert not any(isinstance(one, torch.Tensor) and one.shape == (3571,) for one in gc.get_objects())
 
 
 def test_an_error_of_the_step_goes_on():

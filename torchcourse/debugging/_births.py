@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.parameter import UninitializedBuffer, UninitializedParameter
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from torchcourse.layers.look import tensors_in
@@ -73,11 +74,15 @@ def live_tensors() -> list[Tensor]:
     return [one for one in gc.get_objects() if _is_tensor[type(one)]]
 
 
+_LAZY = (UninitializedParameter, UninitializedBuffer)
+
+
 class _Kinds(dict[type, bool]):
     """Type -> whether it is a tensor's; asked once of each."""
 
     def __missing__(self, kind: type) -> bool:
-        self[kind] = issubclass(kind, Tensor)
+        # A lazy parameter holds nothing yet, and answers no question.
+        self[kind] = issubclass(kind, Tensor) and not issubclass(kind, _LAZY)
         return self[kind]
 
 

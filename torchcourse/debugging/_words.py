@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from .data import Birth, Operand
 
 SOURCE = 100  # signs of a source line
-KINDS = {"nan": "NaN", "inf": "Inf", "zeros": "0", "negatives": "negative"}
+KINDS = {"nan": "NaN", "inf": "Inf", "zeros": "zero", "negatives": "negative"}
 
 
 def plural(count: int, one: str) -> str:

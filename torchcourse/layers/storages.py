@@ -61,8 +61,8 @@ class Storages:
 
 
 def storage_of(tensor: torch.Tensor) -> torch.UntypedStorage | None:
-    """The storage, or None for tensors that have none (sparse, mkldnn, some subclasses)."""
+    """The storage, or None for tensors that have none (sparse, mkldnn, lazy parameters, some subclasses)."""
     try:
         return tensor.untyped_storage()
-    except (NotImplementedError, RuntimeError):
+    except (NotImplementedError, RuntimeError, ValueError):
         return None

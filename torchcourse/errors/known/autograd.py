@@ -479,7 +479,7 @@ KINDS = (
         ),
         what=(
             "Activation checkpointing runs the block again in the backward, and must come to the same tensors. "
-            "With use_reentrant=True, its output has a gradient only when an *input tensor* requires one."
+            "With use_reentrant=True, its output has a gradient only when an input tensor requires one."
         ),
         causes=(
             (

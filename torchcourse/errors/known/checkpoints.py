@@ -335,7 +335,7 @@ KINDS = (
             "h5py",
         ),
         what=(
-            "A PyTorch file is a zip archive (since 1.6) with its table of contents at the *end*, or an older "
+            "A PyTorch file is a zip archive (since 1.6) with its table of contents at the end, or an older "
             "pickle. What was read is neither: cut off, overwritten, or not such a file at all."
         ),
         causes=(
@@ -405,7 +405,7 @@ KINDS = (
         ),
         anybodys=True,
         what=(
-            "A model pickled whole is stored as the *name* of its class and its attributes. To load it, Python "
+            "A model pickled whole is stored as the name of its class and its attributes. To load it, Python "
             "must import that class under the same name from the same module."
         ),
         causes=(

@@ -53,7 +53,7 @@ KINDS = (
             "proxy",
         ),
         what=(
-            "torch.compile and torch.export capture operators for *any* values of the tensors. A Python `if`, "
+            "torch.compile and torch.export capture operators for any values of the tensors. A Python `if`, "
             "loop or size that depends on a tensor's value has no answer while capturing: compile breaks the "
             "graph there, fullgraph=True and export refuse."
         ),

@@ -217,7 +217,7 @@ KINDS = (
         anybodys=True,
         what=(
             "What goes to another process is pickled: the dataset, its transforms, collate_fn and "
-            "worker_init_fn. A pickle holds a function's or class's *name*; lambdas and local functions have "
+            "worker_init_fn. A pickle holds a function's or class's name; lambdas and local functions have "
             "none that another process could import, and open files, locks and generators can't travel at all. "
             "(`torch.save` of a whole model pickles in the same way.)"
         ),
@@ -393,7 +393,7 @@ KINDS = (
             "sklearn",
         ),
         what=(
-            "A loader's options depend on one another: a sampler *is* the order, workers are needed for "
+            "A loader's options depend on one another: a sampler is the order, workers are needed for "
             "prefetching; a random sampler needs at least one sample."
         ),
         causes=(

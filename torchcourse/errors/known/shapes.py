@@ -57,7 +57,7 @@ KINDS = (
         refine=_products,
         what=(
             "A matrix product needs the first matrix's columns to equal the second one's rows. For nn.Linear: "
-            "the input's *last* dimension must equal in_features (the weight is stored as out × in and "
+            "the input's last dimension must equal in_features (the weight is stored as out × in and "
             "transposed)."
         ),
         causes=(

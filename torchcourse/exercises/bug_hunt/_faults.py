@@ -30,7 +30,7 @@ POOL = (
         "evaluate",
         "right += (guesses == y).sum().item()",
         "right += sum(int(guess == target) for guess, target in zip(guesses, y, strict=True))",
-        "Reading 300 test images takes thousands of operators.",
+        "Judging 300 test images takes thousands of operators.",
         "`tc.xray(evaluate, model, images, labels)`: look at `len(seen.operators)` and `seen.waits`, with 20 images "
         "and with 60.",
         "`evaluate` compares image by image, and each `int(…)` waits for a value. Compare whole batches: "

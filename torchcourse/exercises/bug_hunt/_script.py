@@ -86,7 +86,7 @@ def smoothed_loss(scores, labels):
 ''',
     "make_optimizer": '''
 def make_optimizer(model, epochs):
-    """AdamW, decay for weight matrices alone, and a rate that falls to 0 in `epochs` steps."""
+    """AdamW, decay for matrices alone, and a rate that is 0 after `epochs` scheduler steps."""
     matrices = [p for p in model.parameters() if p.dim() > 1]
     others = [p for p in model.parameters() if p.dim() <= 1]  # biases and norms
     groups = [
@@ -138,7 +138,7 @@ def keep_best(best, model, accuracy):
 ''',
     "save": '''
 def save(path, model, optimizer, scheduler, epoch):
-    """Writes all that a resumed run needs."""
+    """Writes the states of model, optimizer and scheduler, and the epoch."""
     parts = {"model": model, "optimizer": optimizer, "scheduler": scheduler}
     states = {name: part.state_dict() for name, part in parts.items()}
     torch.save({**states, "epoch": epoch}, path)
