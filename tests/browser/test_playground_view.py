@@ -15,6 +15,7 @@ from .page import NotebookPage
 from .touch import (
     has_no_barriers,
     left_no_trace,
+    lists_its_keys,
     one_tab_in_and_one_out,
     say,
     says_the_same_as_text,
@@ -71,10 +72,7 @@ def test_playground_keyboard(playground: Locator, playground_page: NotebookPage)
     expect(playground.locator(".tc-title")).to_contain_text(PROBLEMS[1].name)
     keys.press("[")
     expect(playground.locator(".tc-title")).to_contain_text(PROBLEMS[0].name)
-    keys.press("?")
-    expect(playground.locator(".tc-keys"), "? did not list the keys").to_be_visible()
-    keys.press("Escape")
-    expect(playground.locator(".tc-keys"), "Esc did not close the list of keys").to_be_hidden()
+    lists_its_keys(playground_page, playground)
     assert playground_page.frames == [], "a key sent a message to the kernel"
 
 

@@ -11,6 +11,7 @@ from .page import NotebookPage
 from .touch import (
     has_no_barriers,
     left_no_trace,
+    lists_its_keys,
     one_tab_in_and_one_out,
     say,
     says_the_same_as_text,
@@ -87,10 +88,7 @@ def test_queue_keyboard(queue: Locator, queue_page: NotebookPage) -> None:
     expect(queue.locator(".tc-counter"), "] did not lead to the next line").to_have_text("3 / 7")
     keys.press("[")
     expect(queue.locator(".tc-counter"), "[ did not lead to the line before").to_have_text("2 / 7")
-    keys.press("?")
-    expect(queue.locator(".tc-keys"), "? did not list the keys").to_be_visible()
-    keys.press("Escape")
-    expect(queue.locator(".tc-keys"), "Esc did not close the list of keys").to_be_hidden()
+    lists_its_keys(queue_page, queue)
     keys.press("Escape")
     expect(queue.locator(".tc-counter"), "Esc did not clear").to_have_text("0 / 7")
     assert queue_page.frames == [], "stepping sent a message to the kernel"

@@ -11,6 +11,7 @@ from .page import NotebookPage
 from .touch import (
     has_no_barriers,
     left_no_trace,
+    lists_its_keys,
     one_tab_in_and_one_out,
     say,
     says_the_same_as_text,
@@ -80,10 +81,7 @@ def test_step_backward_keyboard(stepper: Locator, stepper_page: NotebookPage) ->
     expect(box(stepper, "w.grad"), "one step back does not undo").to_have_class(STATES["tc-come"])
     keys.press("End")
     expect(stepper.locator(".tc-counter")).to_have_text("6 / 6")
-    keys.press("?")
-    expect(stepper.locator(".tc-keys"), "? did not list the keys").to_be_visible()
-    keys.press("Escape")
-    expect(stepper.locator(".tc-keys"), "Esc did not close the list of keys").to_be_hidden()
+    lists_its_keys(stepper_page, stepper)
     keys.press("Escape")
     expect(stepper.locator(".tc-counter"), "Esc did not clear").to_have_text("0 / 6")
     assert stepper_page.frames == [], "stepping sent a message to the kernel"

@@ -18,6 +18,7 @@ from .page import NotebookPage
 from .touch import (
     has_no_barriers,
     left_no_trace,
+    lists_its_keys,
     one_tab_in_and_one_out,
     say,
     says_the_same_as_text,
@@ -97,10 +98,7 @@ def test_timeline_keyboard(shown: Locator, timeline_page: NotebookPage) -> None:
         keys.press(key)
         expect(counter(shown), f"after {key}").to_have_text(f"{place} / {len(STEPS)}")
     expect(say(shown)).to_have_text(STEPS[-1])
-    keys.press("?")
-    expect(shown.locator(".tc-keys"), "? did not list the keys").to_be_visible()
-    keys.press("Escape")
-    expect(shown.locator(".tc-keys"), "Esc did not close the list of keys").to_be_hidden()
+    lists_its_keys(timeline_page, shown)
     assert timeline_page.frames == [], "stepping sent a message to the kernel"
 
 

@@ -7,7 +7,14 @@ from playwright.sync_api import Browser, Locator, expect
 
 from .lab import Lab
 from .page import NotebookPage
-from .touch import has_no_barriers_and_fits, left_no_trace, one_tab_in_and_one_out, say, touching
+from .touch import (
+    has_no_barriers_and_fits,
+    left_no_trace,
+    lists_its_keys,
+    one_tab_in_and_one_out,
+    say,
+    touching,
+)
 
 CELLS = (
     """\
@@ -102,10 +109,7 @@ def test_tree_keyboard(tree: Locator, tree_page: NotebookPage) -> None:
         expect(here, f"after {key}").to_contain_text(words)
         current = tree.locator(".tc-body").get_attribute("aria-activedescendant")
         assert current == here.get_attribute("id"), "a screen reader is not told of the row"
-    keys.press("?")
-    expect(tree.locator(".tc-keys"), "? did not list the keys").to_be_visible()
-    keys.press("Escape")
-    expect(tree.locator(".tc-keys"), "Esc did not close the list of keys").to_be_hidden()
+    lists_its_keys(tree_page, tree)
     assert tree_page.frames == [], "moving by keys sent a message to the kernel"
 
 

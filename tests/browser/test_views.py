@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, Locator, expect
 
 from .lab import Lab
 from .page import NotebookPage
-from .touch import has_no_barriers, left_no_trace, one_tab_in_and_one_out, touching
+from .touch import has_no_barriers, left_no_trace, lists_its_keys, one_tab_in_and_one_out, touching
 
 # view -> how the names of its tests begin; a view's tests may stand in a file of their own
 TOUCHED = {
@@ -101,10 +101,7 @@ def test_explore_keyboard(explore: Locator, explore_page: NotebookPage) -> None:
         keys.press(key)
         expect(say, f"after {key}").to_contain_text(words)
         expect(explore.locator(".tc-cell.tc-lit"), f"after {key}").to_have_count(3)
-    keys.press("?")
-    expect(explore.locator(".tc-keys"), "? did not list the keys").to_be_visible()
-    keys.press("Escape")
-    expect(explore.locator(".tc-keys"), "Esc did not close the list of keys").to_be_hidden()
+    lists_its_keys(explore_page, explore)
     keys.press("Escape")
     expect(explore.locator(".tc-lit"), "Esc did not clear").to_have_count(0)
     assert explore_page.frames == [], "moving by keys sent a message to the kernel"

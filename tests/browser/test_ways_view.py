@@ -11,6 +11,7 @@ from .page import NotebookPage
 from .touch import (
     has_no_barriers_and_fits,
     left_no_trace,
+    lists_its_keys,
     one_tab_in_and_one_out,
     say,
     says_the_same_as_text,
@@ -135,10 +136,7 @@ def test_ways_keyboard(ways: Locator, ways_page: NotebookPage) -> None:
         if lit is not None:
             expect(lit, f"after {key}").to_have_class(LIT)
         assert ways.locator(".tc-card").bounding_box()["height"] == height, "the card changed its height"
-    keys.press("?")
-    expect(ways.locator(".tc-keys"), "? did not list the keys").to_be_visible()
-    keys.press("Escape")
-    expect(ways.locator(".tc-keys"), "Esc did not close the list of keys").to_be_hidden()
+    lists_its_keys(ways_page, ways)
     keys.press("Escape")
     expect(ways.locator(".tc-here"), "Esc did not clear").to_have_count(0)
     assert ways_page.frames == [], "moving by keys sent a message to the kernel"

@@ -8,7 +8,14 @@ from playwright.sync_api import Browser, Locator, expect
 
 from .lab import Lab
 from .page import NotebookPage
-from .touch import has_no_barriers_and_fits, left_no_trace, one_tab_in_and_one_out, say, touching
+from .touch import (
+    has_no_barriers_and_fits,
+    left_no_trace,
+    lists_its_keys,
+    one_tab_in_and_one_out,
+    say,
+    touching,
+)
 
 CELLS = (
     """\
@@ -115,10 +122,7 @@ def test_xray_keyboard(trace: Locator, xray_page: NotebookPage) -> None:
         expect(here, f"after {key}").to_contain_text(words)
         current = trace.locator(".tc-body").get_attribute("aria-activedescendant")
         assert current == here.get_attribute("id"), "a screen reader is not told of the row"
-    keys.press("?")
-    expect(trace.locator(".tc-keys"), "? did not list the keys").to_be_visible()
-    keys.press("Escape")
-    expect(trace.locator(".tc-keys"), "Esc did not close the list of keys").to_be_hidden()
+    lists_its_keys(xray_page, trace)
     keys.press("Escape")
     expect(here, "Esc did not clear").to_have_count(0)
     assert xray_page.frames == [], "moving by keys sent a message to the kernel"

@@ -48,6 +48,14 @@ def one_tab_in_and_one_out(page: NotebookPage, view: Locator) -> None:
         view.locator(".tc-body").focus()
 
 
+def lists_its_keys(page: NotebookPage, view: Locator) -> None:
+    """`?` opens the list of keys, Esc closes it."""
+    page.page.keyboard.press("?")
+    expect(view.locator(".tc-keys"), "? did not list the keys").to_be_visible()
+    page.page.keyboard.press("Escape")
+    expect(view.locator(".tc-keys"), "Esc did not close the list of keys").to_be_hidden()
+
+
 def says_the_same_as_text(page: NotebookPage, view: Locator) -> None:
     """Under the card stands, folded, what the first cell's text/plain says."""
     page.page.keyboard.press("t")

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from torchcourse.autograd._torch import quiet
-from torchcourse.training._watching import Watching
+from torchcourse.training._watching import Watching, by_name
 
 WHAT = ("activation", "gradient")
 SHOWN = 24  # layers in the text
@@ -62,10 +62,7 @@ class Half:
 
     def of(self, name: str) -> Layer:
         """The layer of this name. Raises KeyError with the known ones."""
-        for layer in self.layers:
-            if layer.name == name:
-                return layer
-        raise KeyError(f"no layer {name!r}; there are {', '.join(layer.name for layer in self.layers)}")
+        return by_name(self.layers, name)
 
     def __str__(self) -> str:
         if not self.layers:

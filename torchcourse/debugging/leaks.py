@@ -121,7 +121,7 @@ def _grows(nodes: list[int], steps: range) -> float:
 
 def _by_tensors(survivors: dict[int, Born], tensors: list[Tensor], search: Search) -> dict[int, _Held]:
     """The largest are asked for; of many alike, the others are held as those."""
-    named = {_key(tensor): tensor for tensor in tensors if _key(tensor) in survivors}
+    named = {key: tensor for tensor in tensors if (key := _key(tensor)) in survivors}
     order = sorted(named, key=lambda key: -survivors[key].nbytes)
     # (a comprehension would close over `named`, and be found as a holder)
     asked = search.holders([*map(named.__getitem__, order[:_AT_MOST])])

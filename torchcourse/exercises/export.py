@@ -1,16 +1,13 @@
 """Checks of chapters 08 to 08c: branches that stay in a graph, and holding what was exported to the model."""
 
-import logging
-import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from io import StringIO
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from torchcourse.exercises import Verdict, almost, check, not_yet, right, wrong
+from torchcourse.export._keep import silence
 
 __all__ = ["centre", "guarded", "shapes", "traceable", "unlike"]
 
@@ -53,8 +50,7 @@ def traceable(answer: Callable[[Tensor], Any]) -> Iterator[Verdict]:
 
 
 def _traced(function: Callable[[Tensor], Any]) -> Any:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
+    with silence():
         # A function of its own: what a learner hands over may be any callable.
         return torch.jit.trace(lambda x: function(x), _EXAMPLE, check_trace=False)
 
@@ -250,19 +246,8 @@ def _judge_rows(
 
 def _exported(model: nn.Module, example: tuple[Tensor, ...], dynamic_shapes: Any) -> Callable[..., Any] | str:
     """What runs the exported program; or the first line of what torch.export says against it."""
-    with _quiet():
+    with silence():
         try:
             return torch.export.export(model, example, dynamic_shapes=dynamic_shapes).module()
         except Exception as error:
             return next((line for line in str(error).splitlines() if line.strip()), type(error).__name__)
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    before = logging.root.manager.disable
-    logging.disable(logging.CRITICAL)
-    try:
-        with redirect_stdout(StringIO()), redirect_stderr(StringIO()):
-            yield
-    finally:
-        logging.disable(before)

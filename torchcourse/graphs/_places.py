@@ -9,6 +9,7 @@ from typing import Any
 
 import graphviz
 
+from .look import px
 from .svg import run_graphviz
 
 PX = 72  # an inch of Graphviz is 72 points, and a point is a px here
@@ -157,8 +158,4 @@ def _walk(points: list[Point], steps: int = 8) -> Iterator[Point]:
 
 
 def _pair(point: Point) -> str:
-    return f"{_px(point[0])},{_px(point[1])}"
-
-
-def _px(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0")
+    return f"{px(point[0])},{px(point[1])}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from html import escape
 
 from ._places import Layout, Route, lay_out
-from .look import INKS, PAINTS
+from .look import INKS, PAINTS, px
 from .page import Caption, Page
 from .storage import Drawing
 
@@ -264,7 +264,7 @@ def _text(
     more: str = "",
     anchor: str = "",
 ) -> str:
-    place = f'x="{_px(x)}" y="{_px(y)}"'
+    place = f'x="{px(x)}" y="{px(y)}"'
     begin = f' text-anchor="{anchor}"' if anchor else ""
     if not static:
         return f'<text class="{name}" {place}{begin}>{escape(text)}{more}</text>'
@@ -274,22 +274,9 @@ def _text(
     )
 
 
-def _px(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0")
-
-
 def svg(story: Story) -> str:
     """The whole card as one static SVG, in the state after the last step; boxes carry their step's number."""
     page = Page(story.heading, f"{AFTER} {ON_WIRES}")
     picture = drawing(*arranged(story), static=True)
-    page.flow([(Caption(facts=(story.folded,) if story.folded else ()), _fitted(picture))])
+    page.flow([(Caption(facts=(story.folded,) if story.folded else ()), picture.fitted(WIDTH))])
     return page.finish([(role, words) for role, _, words in LEGEND if role != "now"])
-
-
-def _fitted(picture: Drawing) -> Drawing:
-    """At most as wide as a card: a static page can't scroll inside of one."""
-    if picture.width <= WIDTH:
-        return picture
-    factor = WIDTH / picture.width
-    body = f'<g transform="scale({factor:.4f})">{picture.body}</g>'
-    return Drawing(body, WIDTH, round(picture.height * factor))

@@ -47,3 +47,8 @@ def css_variables(dark: bool) -> str:
         pairs.append((f"{name}-fill", paint.dark_fill if dark else paint.fill))
         pairs.append((f"{name}-line", paint.dark_line if dark else paint.line))
     return " ".join(f"--tc-{name}: {colour};" for name, colour in pairs)
+
+
+def px(value: float) -> str:
+    """A length in pixels as an attribute's text: to a tenth, "12" rather than "12.0"."""
+    return f"{value:.1f}".removesuffix(".0")

@@ -5,10 +5,10 @@ from html import escape
 
 from torchcourse.modules import Missed, Tree, Walk
 
-from .look import GLYPHS, INKS, PAINTS
+from .look import GLYPHS, INKS, PAINTS, px
 from .modules import COLUMNS, Mark, Row, Scene
 from .page import EDGE, Caption, Page
-from .xray.picture import CODE, ROW, WIDTH, WORD, Table, _code, _cut, _px, _rule, _triangle, _words
+from .xray.picture import CODE, ROW, WIDTH, WORD, Table, _code, _cut, _rule, _triangle, _words
 
 MOST_ROWS = 36
 MOST_STEPS = 16  # of each walk in the twin
@@ -99,9 +99,9 @@ def _chip(x: float, mark: Mark, width: float) -> str:
     paint = PAINTS[mark.role]
     dashed = ' stroke-dasharray="3 2.5"' if mark.role == "rest" else ""
     return (
-        f'<g class="tc-{mark.role}"><rect x="{_px(x)}" y="4.5" width="{_px(width - 6)}" height="17" rx="3.5" '
+        f'<g class="tc-{mark.role}"><rect x="{px(x)}" y="4.5" width="{px(width - 6)}" height="17" rx="3.5" '
         f'fill="{paint.fill}" stroke="{paint.line}"{dashed}/></g>'
-        f'<text class="tc-ink" x="{_px(x + 6)}" y="17" fill="{INKS["ink"][0]}" font-size="12">'
+        f'<text class="tc-ink" x="{px(x + 6)}" y="17" fill="{INKS["ink"][0]}" font-size="12">'
         f"{glyph(mark)} {escape(mark.words)}</text>"
     )
 

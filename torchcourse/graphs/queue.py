@@ -12,7 +12,7 @@ from math import log10
 
 from torchcourse.devices.queue import Failure, Interval, Lanes, Timing
 
-from .look import INKS, PAINTS
+from .look import INKS, PAINTS, px
 from .page import Caption, Page
 from .queue_story import GPU_KINDS, Story, name, us
 from .storage import Drawing
@@ -100,7 +100,7 @@ def _axis(scale: Scale, y: int) -> str:
     k = 0
     while step and k * step <= scale.end * 1.0001:
         x = scale.x(k * step)
-        parts.append(f'<path class="tc-axis" d="M{_px(x)} {y}v5" stroke="{rest}"/>')
+        parts.append(f'<path class="tc-axis" d="M{px(x)} {y}v5" stroke="{rest}"/>')
         label = f"{k * step / factor:g}" + (f" {unit}" if k == 0 else "")
         parts.append(_text(label, x, y + 17, "second", 11, "middle"))
         k += 1
@@ -128,8 +128,8 @@ def _wire(lanes: Lanes, i: Interval, tops: dict[str, int], scale: Scale) -> str:
         return '<g class="tc-w"></g>'
     x, y, to_x, to_y = ends
     tip = -5 if to_y > y else 5
-    line = f"M{_px(x)} {y}L{_px(to_x)} {to_y + tip}"
-    head = f"M{_px(to_x)} {to_y}l-3 {tip}h6z"
+    line = f"M{px(x)} {y}L{px(to_x)} {to_y + tip}"
+    head = f"M{px(to_x)} {to_y}l-3 {tip}h6z"
     stroke = PAINTS[role].line
     return (
         f'<g class="tc-w tc-w-{role}"><path d="{line}" fill="none" stroke="{stroke}" stroke-width="1.2"/>'
@@ -150,12 +150,12 @@ def _box(lanes: Lanes, i: Interval, tops: dict[str, int], scale: Scale, static: 
     halo = (
         ""
         if static
-        else f'<rect class="tc-halo" x="-3" y="-3" width="{_px(width + 6)}" height="{height + 6}" rx="6"/>'
+        else f'<rect class="tc-halo" x="-3" y="-3" width="{px(width + 6)}" height="{height + 6}" rx="6"/>'
     )
     role = "now" if broken else ROLES[i.kind]
     return (
-        f'<g class="tc-i tc-q-{role}{f" tc-{role}" if static else ""}" transform="translate({_px(x)} {y})">{halo}'
-        f'<rect class="tc-face" width="{_px(width)}" height="{height}" rx="4"{colours}/>'
+        f'<g class="tc-i tc-q-{role}{f" tc-{role}" if static else ""}" transform="translate({px(x)} {y})">{halo}'
+        f'<rect class="tc-face" width="{px(width)}" height="{height}" rx="4"{colours}/>'
         f"{_label(i, width, height, broken)}</g>"
     )
 
@@ -187,8 +187,8 @@ def _raised(failure: Failure, y: int, host: int, scale: Scale) -> str:
     x, to_x = scale.x(failure.at), scale.x(failure.raised_at or 0.0)
     line = PAINTS["now"].line
     return (
-        f'<g class="tc-r tc-failed"><path d="M{_px(x)} {y}L{_px(to_x)} {host + BOX + 5}" fill="none" '
-        f'stroke="{line}" stroke-width="2"/><path class="tc-tip-of" d="M{_px(to_x)} {host + BOX}l-4 6h8z" '
+        f'<g class="tc-r tc-failed"><path d="M{px(x)} {y}L{px(to_x)} {host + BOX + 5}" fill="none" '
+        f'stroke="{line}" stroke-width="2"/><path class="tc-tip-of" d="M{px(to_x)} {host + BOX}l-4 6h8z" '
         f'fill="{line}"/></g>'
     )
 
@@ -208,7 +208,7 @@ def _reading(timing: Timing, scale: Scale, y: int, static: bool) -> str:
         place, anchor = (left + right) / 2, "middle"
     on_bar = anchor == "middle"
     bar = (
-        f'<rect class="tc-face" x="{_px(left)}" y="{y}" width="{_px(right - left)}" '
+        f'<rect class="tc-face" x="{px(left)}" y="{y}" width="{px(right - left)}" '
         f'height="{18 if on_bar else 12}" rx="3" fill="{paint.fill}" stroke="{paint.line}" stroke-width="1.5"/>'
     )
     names = f"tc-r tc-q-{role}" + (f" tc-{role}" if static else "")
@@ -219,13 +219,9 @@ def _reading(timing: Timing, scale: Scale, y: int, static: bool) -> str:
 
 def _text(text: str, x: float, y: float, ink: str, size: int, anchor: str = "start") -> str:
     return (
-        f'<text class="tc-{ink} tc-code" x="{_px(x)}" y="{_px(y)}" text-anchor="{anchor}" font-size="{size}" '
+        f'<text class="tc-{ink} tc-code" x="{px(x)}" y="{px(y)}" text-anchor="{anchor}" font-size="{size}" '
         f'fill="{INKS[ink][0]}">{escape(text)}</text>'
     )
-
-
-def _px(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0")
 
 
 def svg(story: Story) -> str:

@@ -12,7 +12,7 @@ from textwrap import wrap
 
 from torchcourse.storage.scene import Grid, Scene, Strip
 
-from .look import INKS, PAINTS
+from .look import INKS, PAINTS, px
 from .page import Caption, Page
 
 HEIGHT, GAP, NARROWEST = 30, 3, 34  # of a cell, in px
@@ -31,6 +31,14 @@ class Drawing:
     body: str
     width: int
     height: int
+
+    def fitted(self, width: int) -> "Drawing":
+        """At most so wide: a static page can't scroll inside of a card."""
+        if self.width <= width:
+            return self
+        factor = width / self.width
+        body = f'<g transform="scale({factor:.4f})">{self.body}</g>'
+        return Drawing(body, width, round(self.height * factor))
 
     def element(self) -> str:
         """As an `<svg>` that a named group around it describes."""
@@ -162,7 +170,7 @@ def _cell(x: int, y: int, width: int, value: str, role: str, below: str = "", ba
     return (
         f'<g class="tc-cell tc-{role}"><rect x="{x}.5" y="{y}.5" width="{width - 1}" height="{HEIGHT - 1}" '
         f'rx="3.5" fill="{paint.fill}" stroke="{paint.line}"{dashed}/>{also}'
-        f'<text x="{_px(x + width / 2)}" y="{y + 19.5}" text-anchor="middle" {_ink("ink")}>'
+        f'<text x="{px(x + width / 2)}" y="{y + 19.5}" text-anchor="middle" {_ink("ink")}>'
         f"{escape(value)}</text>{below}</g>"
     )
 
@@ -177,17 +185,13 @@ def _also(x: int, y: int, width: int) -> str:
 
 def _number(x: float, y: float, text: str, anchor: str = "middle") -> str:
     return (
-        f'<text class="tc-number" x="{_px(x)}" y="{_px(y)}" text-anchor="{anchor}" {_ink("second")}>'
+        f'<text class="tc-number" x="{px(x)}" y="{px(y)}" text-anchor="{anchor}" {_ink("second")}>'
         f"{escape(text)}</text>"
     )
 
 
 def _ink(name: str) -> str:
     return f'fill="{INKS[name][0]}"'
-
-
-def _px(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0")
 
 
 def svg(scene: Scene) -> str:

@@ -5,7 +5,7 @@ from html import escape
 from textwrap import wrap
 
 from ._places import Route, lay_out
-from .look import INKS, PAINTS
+from .look import INKS, PAINTS, px
 from .page import EDGE, Caption, Drawn, Page
 from .storage import Drawing
 from .ways import Box, Chip, Row, Side
@@ -82,14 +82,10 @@ def _text(
     anchor: str = "middle",
     weight: str = "",
 ) -> str:
-    place = f'class="{name}{f" tc-{ink} tc-code" if static else ""}" x="{_px(x)}" y="{_px(y)}"'
+    place = f'class="{name}{f" tc-{ink} tc-code" if static else ""}" x="{px(x)}" y="{px(y)}"'
     look = f' text-anchor="{anchor}" font-size="{size}" fill="{INKS[ink][0]}"' if static else ""
     bold = f' font-weight="{weight}"' if weight else ""
     return f"<text {place}{look}{bold}>{escape(text)}</text>"
-
-
-def _px(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0")
 
 
 # --- the static card -----------------------------------------------------------------------------------
@@ -101,7 +97,10 @@ def svg(title: str, shown: Side, notes: Sequence[str] = ()) -> str:
     parts: list[tuple[Caption, Drawn]] = [(Caption(), _source(shown.rows))]
     if not shown.refused:
         parts.append(
-            (Caption(facts=(shown.folded,) if shown.folded else ()), _fitted(drawing(shown, static=True)))
+            (
+                Caption(facts=(shown.folded,) if shown.folded else ()),
+                drawing(shown, static=True).fitted(GRAPH_WIDTH),
+            )
         )
     page.flow(parts)
     if notes:
@@ -109,15 +108,6 @@ def svg(title: str, shown: Side, notes: Sequence[str] = ()) -> str:
         page.flow([(Caption(facts=lines), Drawing("", 0, 0))])
     page.parts.append(f'<g transform="translate({EDGE} {page.y + 10})">{"".join(_legend())}</g>')
     return page.finish(())  # the page's own legend has one glyph a role; here two of them share one
-
-
-def _fitted(picture: Drawing) -> Drawing:
-    """At most as wide as its half of the card: a static page can't scroll inside of one."""
-    if picture.width <= GRAPH_WIDTH:
-        return picture
-    factor = GRAPH_WIDTH / picture.width
-    body = f'<g transform="scale({factor:.4f})">{picture.body}</g>'
-    return Drawing(body, GRAPH_WIDTH, round(picture.height * factor))
 
 
 def _source(rows: Sequence[Row]) -> Drawing:
@@ -175,9 +165,9 @@ def _chip(x: float, y: int, chip: Chip) -> str:
     paint = PAINTS[chip.role]
     dashed = ' stroke-dasharray="3 2.5"' if chip.role == "rest" else ""
     return (
-        f'<g class="tc-{chip.role}"><rect x="{_px(x)}" y="{y + 1.5}" width="{_px(_chip_width(chip))}" height="16" '
+        f'<g class="tc-{chip.role}"><rect x="{px(x)}" y="{y + 1.5}" width="{px(_chip_width(chip))}" height="16" '
         f'rx="3.5" fill="{paint.fill}" stroke="{paint.line}"{dashed}/></g>'
-        f'<text class="tc-ink" x="{_px(x + 6)}" y="{y + 13}" fill="{INKS["ink"][0]}" font-size="11">'
+        f'<text class="tc-ink" x="{px(x + 6)}" y="{y + 13}" fill="{INKS["ink"][0]}" font-size="11">'
         f"{chip.glyph} {escape(chip.words)}</text>"
     )
 

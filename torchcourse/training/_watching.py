@@ -1,10 +1,27 @@
 """What every observer with hooks does: puts them when its block begins, and takes them away when it ends."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Iterable
 from types import TracebackType
-from typing import Self
+from typing import Protocol, Self, TypeVar
 
 from torch.utils.hooks import RemovableHandle
+
+
+class Named(Protocol):
+    @property
+    def name(self) -> str: ...
+
+
+L = TypeVar("L", bound=Named)
+
+
+def by_name(layers: Iterable[L], name: str) -> L:
+    """The layer of this name. Raises KeyError with the known ones."""
+    known = {layer.name: layer for layer in layers}
+    if name not in known:
+        raise KeyError(f"no layer {name!r}; there are {', '.join(known)}")
+    return known[name]
 
 
 class Watching(ABC):

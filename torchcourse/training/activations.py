@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from torch.utils.hooks import RemovableHandle
 
 from ._input import positive_count
-from ._watching import Watching
+from ._watching import Watching, by_name
 
 SHOWN = 24  # layers in the text
 
@@ -37,10 +37,7 @@ class Activations:
 
     def of(self, name: str) -> Layer:
         """The layer of this name. Raises KeyError with the known ones."""
-        for layer in self.layers:
-            if layer.name == name:
-                return layer
-        raise KeyError(f"no layer {name!r}; there are {', '.join(layer.name for layer in self.layers)}")
+        return by_name(self.layers, name)
 
     def __str__(self) -> str:
         if not self.layers:

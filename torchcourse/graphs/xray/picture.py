@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
 
-from ..look import GLYPHS, INKS, PAINTS
+from ..look import GLYPHS, INKS, PAINTS, px
 from ..page import Caption, Page
 from .items import Chip, Item, Scene
 from .pairs import MARKS, Pair, Pairs, Side
@@ -176,7 +176,7 @@ def _rule() -> str:
 
 
 def _triangle(x: float, opened: bool) -> str:
-    path = f"M{_px(x)} 9.5h8l-4 7z" if opened else f"M{_px(x + 1)} 9l6 4l-6 4z"
+    path = f"M{px(x)} 9.5h8l-4 7z" if opened else f"M{px(x + 1)} 9l6 4l-6 4z"
     return f'<path class="tc-ink" d="{path}" fill="{INKS["ink"][0]}"/>'
 
 
@@ -188,7 +188,7 @@ def _chip(x: float, chip: Chip) -> str:
     paint = PAINTS[chip.role]
     width = _chip_width(chip) - 6
     return (
-        f'<g class="tc-{chip.role}"><rect x="{_px(x)}" y="4.5" width="{_px(width)}" height="17" rx="3.5" '
+        f'<g class="tc-{chip.role}"><rect x="{px(x)}" y="4.5" width="{px(width)}" height="17" rx="3.5" '
         f'fill="{paint.fill}" stroke="{paint.line}"/></g>'
         + _words(x + 6, 17, f"{GLYPHS[chip.role]} {chip.words}", "ink")
     )
@@ -196,17 +196,13 @@ def _chip(x: float, chip: Chip) -> str:
 
 def _words(x: float, y: float, text: str, ink: str, anchor: str = "start") -> str:
     return (
-        f'<text class="tc-{ink}" x="{_px(x)}" y="{_px(y)}" fill="{INKS[ink][0]}" font-size="12" '
+        f'<text class="tc-{ink}" x="{px(x)}" y="{px(y)}" fill="{INKS[ink][0]}" font-size="12" '
         f'text-anchor="{anchor}">{escape(text)}</text>'
     )
 
 
 def _code(x: float, y: float, text: str, ink: str, anchor: str = "start", weight: str = "400") -> str:
     return (
-        f'<g class="tc-code"><text class="tc-{ink}" x="{_px(x)}" y="{_px(y)}" fill="{INKS[ink][0]}" '
+        f'<g class="tc-code"><text class="tc-{ink}" x="{px(x)}" y="{px(y)}" fill="{INKS[ink][0]}" '
         f'font-size="12" font-weight="{weight}" text-anchor="{anchor}">{escape(text)}</text></g>'
     )
-
-
-def _px(value: float) -> str:
-    return f"{value:.1f}".removesuffix(".0")
