@@ -6,6 +6,7 @@ import contextlib
 import gc
 import re
 import sys
+import weakref
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
@@ -45,7 +46,7 @@ def leaks(step: Callable[[], Any], n: int = 5) -> Findings[Leak]:
     Raises TypeError for a step that can't be called, ValueError for n below 3.
     """
     _check(step, n)
-    births, nodes = Births(), []
+    births, rewritten, grown = Births(), _Rewritten(), []
     with _only_new_objects() as only:
         if not only:
             births.census()  # what is there already was born before the first step
@@ -54,9 +55,9 @@ def leaks(step: Callable[[], Any], n: int = 5) -> Findings[Leak]:
             with eagerly(), births:
                 step()
             gc.collect()
-            nodes.append(_all_nodes(births.census()))
+            grown.append(_alive(births, rewritten))
     warm = 2 if n >= 5 else 1
-    return _findings(births, nodes, range(warm, n - 1))
+    return _findings(births, grown, range(warm, n - 1))
 
 
 @contextlib.contextmanager
@@ -85,9 +86,30 @@ def _check(step: Any, n: Any) -> None:
         raise ValueError(f"n is the number of steps, {LEAST} or more: less shows no growth; got {n!r}.")
 
 
-def _all_nodes(tensors: list[Tensor]) -> int:
+class _Graphs(NamedTuple):
+    """What autograd keeps alive after a step: how many nodes, and the number of the youngest."""
+
+    nodes: int
+    youngest: int
+
+
+def _alive(births: Births, rewritten: _Rewritten) -> _Graphs:
+    """Of the tensors that the steps made, and of older ones that a step wrote into."""
     met: set[Any] = set()
-    return sum(len(_graphs.nodes_of(tensor, met)) for tensor in tensors)
+    tensors = births.census() + rewritten.tensors()
+    nodes = sum(len(_graphs.nodes_of(tensor, met)) for tensor in tensors)
+    return _Graphs(nodes, max(map(_age, tensors), default=-1))
+
+
+class _Rewritten:
+    """Tensors from before the first step that got another history: `total += loss` writes into `total`."""
+
+    def __init__(self) -> None:
+        self._before = [(weakref.ref(one), _age(one)) for one in live_tensors()]
+
+    def tensors(self) -> list[Tensor]:
+        alive = [(ref(), age) for ref, age in self._before]
+        return [one for one, age in alive if one is not None and _age(one) > age]
 
 
 class _Held(NamedTuple):
@@ -98,24 +120,24 @@ class _Held(NamedTuple):
     graph: bool
 
 
-def _findings(births: Births, nodes: list[int], steps: range) -> Findings[Leak]:
+def _findings(births: Births, graphs: list[_Graphs], steps: range) -> Findings[Leak]:
     survivors = {key: born for key, born in births.alive.items() if born.step in steps}
-    growing, raised = _grows(nodes, steps), any(getattr(sys, name, None) is not None for name in EXCEPTIONS)
+    growing, raised = _grows(graphs, steps), any(getattr(sys, name, None) is not None for name in EXCEPTIONS)
     tensors = live_tensors() if survivors or growing or raised else []
     with Search([tensors]) as search:
         held = _by_tensors(survivors, tensors, search) if survivors else {}
         held |= _by_graphs({k: b for k, b in survivors.items() if k not in held}, tensors, search)
         found = _grouped(held, survivors, steps, growing)
         if growing and not any(leak.kind == "graph-kept" for leak in found):
-            found += _only_nodes(tensors, search, growing)
+            found += _only_nodes(tensors, search, growing, graphs[steps.stop - 1].youngest)
         if raised and not found:
             found = _by_last_exception(births, steps.stop, tensors, search)
     return Findings(tuple(sorted(found, key=lambda leak: -leak.nbytes_per_step)), NONE)
 
 
-def _grows(nodes: list[int], steps: range) -> float:
+def _grows(graphs: list[_Graphs], steps: range) -> float:
     """Autograd nodes that each step adds to what is alive, 0 where one step adds none."""
-    added = [nodes[k + 1] - nodes[k] for k in range(steps.start - 1, steps.stop)]
+    added = [graphs[k + 1].nodes - graphs[k].nodes for k in range(steps.start - 1, steps.stop)]
     return sum(added) / len(added) if min(added) > 0 else 0.0
 
 
@@ -208,12 +230,15 @@ def _leak(holder: Holder, members: list[_Held], steps: int, growing: float) -> L
     )
 
 
-def _only_nodes(tensors: list[Tensor], search: Search, growing: float) -> list[Leak]:
-    """A running `total += loss`: one tensor at a time, and behind it a graph that grows."""
+def _only_nodes(tensors: list[Tensor], search: Search, growing: float, older: int) -> list[Leak]:
+    """A running `total += loss`: one tensor at a time, and behind it a graph that grows.
+
+    older: what ends with this node or an earlier one did not grow in the last step, however large it is.
+    """
     sizes = [
         (len(_graphs.nodes_of(tensor, set())), k)
         for k, tensor in enumerate(tensors)
-        if tensor.grad_fn is not None
+        if _age(tensor) > older
     ]
     if not sizes:
         return []
