@@ -410,6 +410,13 @@ FAULTY = {
     "softmax by hand before cross entropy": (
         "softmax-twice", lambda: net(after=lambda x: x.exp() / x.exp().sum(1, keepdim=True)), ()),
     "softmax in the loss": ("softmax-twice", lambda: net(loss_fn=lambda o, t: F.cross_entropy(o.softmax(1), t)), ()),
+    "softmax before a cross entropy by hand": (
+        "softmax-twice",
+        lambda: net(
+            after=nn.Softmax(1), loss_fn=lambda o, t: -torch.log_softmax(o, 1).gather(1, t[:, None]).mean()), ()),
+    "softmax before a cross entropy in two steps": (
+        "softmax-twice",
+        lambda: net(after=nn.Softmax(1), loss_fn=lambda o, t: F.nll_loss(F.log_softmax(o, dim=1), t)), ()),
     "log_softmax before cross entropy": ("softmax-twice", lambda: net(after=nn.LogSoftmax(1)), ()),
     "sigmoid before BCE with logits": (
         "sigmoid-twice",

@@ -772,6 +772,10 @@ SOUND = {
     "KL divergence": lambda: setup(
         nn.Sequential(mlp(), nn.LogSoftmax(1)), (features(), torch.rand(N, 3).softmax(1)),
         nn.KLDivLoss(reduction="batchmean")),
+    "cross entropy by hand": lambda: number(
+        mlp(), classes(), lambda o, t: -torch.log_softmax(o, 1).gather(1, t[:, None]).mean()),
+    "softmax of a teacher's probabilities beside raw scores": lambda: number(
+        mlp(), torch.rand(N, 3).softmax(1), lambda o, t: -(t.softmax(1) * o.log_softmax(1)).sum(1).mean()),
     "NLL of log_softmax": lambda: number(nn.Sequential(mlp(), nn.LogSoftmax(1)), classes(), nn.NLLLoss()),
     "one-hot targets": lambda: number(mlp(), F.one_hot(classes(), 3).float(), nn.CrossEntropyLoss()),
     "a hinge": lambda: setup(mlp(out=1), (features(), classes(count=2) * 2.0 - 1), Hinge()),

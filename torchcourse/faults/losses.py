@@ -20,7 +20,9 @@ ROWS = 64
 SORTED = 32  # samples that have one and the same label: by chance never, in a sorted data set always
 NEAR = 1e-3  # how far probabilities may be from adding up to 1 …
 NEAR_HALF = 2e-2  # … where they have half precision
-PAIRS = {"sub", "subtract", "rsub", "__rsub__", "mul", "multiply", "pow"}  # of a loss written by hand
+# Of a loss written by hand: what holds a prediction against a target, and what makes it probabilities.
+PAIRS = {"sub", "subtract", "rsub", "__rsub__", "mul", "multiply", "pow"}
+SOFTMAXES = {"softmax", "log_softmax"}
 SQUASHED = {
     "SoftmaxBackward0": ("softmax", 0.0, 1.0),
     "SigmoidBackward0": ("sigmoid", 0.0, 1.0),
@@ -36,7 +38,7 @@ Look = Callable[[str, Arguments], Iterator[Finding]]
 def look(func: Any, name: str, args: Any, kwargs: Any) -> Iterator[Finding]:
     """The findings at one call; of a call that will fail by itself, none."""
     if func not in LOOKS:
-        yield from _by_hand(name, args)
+        yield from _again(name, args, kwargs) if name in SOFTMAXES else _by_hand(name, args)
         return
     arguments = bound(func, args, kwargs)
     for one in LOOKS[func]:
@@ -83,7 +85,7 @@ def _logits(name: str, arguments: Arguments) -> Iterator[Finding]:
         return
     if (told := _already(scores, dim)) is not None:
         kind, evidence = told
-        yield Finding(kind, name, evidence, _SCORES)
+        yield Finding(kind, name, evidence, _SCORES.format("cross_entropy"))
     elif (squashed := SQUASHED.get(source_name(scores))) is not None:
         yield Finding(
             "activation-before-loss",
@@ -94,23 +96,37 @@ def _logits(name: str, arguments: Arguments) -> Iterator[Finding]:
         )
 
 
-_SCORES = "Return the raw scores from the model: cross_entropy applies log_softmax itself."
+_SCORES = "Return the raw scores from the model: {} applies softmax itself."
+
+
+def _again(name: str, args: Any, kwargs: Any) -> Iterator[Finding]:
+    """A loss of one's own that begins with a softmax, and is given probabilities."""
+    scores, dim = args[0], kwargs.get("dim", args[1] if len(args) > 1 else None)
+    if not (isinstance(scores, Tensor) and isinstance(dim, int) and scores.ndim and scores.requires_grad):
+        return
+    rows = _rows(scores)
+    if rows.numel() and _adds_up(rows, dim):
+        yield Finding("softmax-twice", name, _twice(rows, scores.shape[dim]), _SCORES.format("the loss"))
 
 
 def _already(scores: Tensor, dim: int) -> tuple[str, str] | None:
     """Whether softmax or log_softmax ran before."""
     rows = _rows(scores)
     if _adds_up(rows, dim):
-        return "softmax-twice", (
-            f"each row lies in {_range(rows)} and adds up to 1: these are probabilities, and softmax runs again. "
-            f"The loss can't fall below {_floor(scores.shape[dim]):.3g}."
-        )
+        return "softmax-twice", _twice(rows, scores.shape[dim])
     if _is_log(rows, dim):
         return "softmax-twice", (
             "the exponentials of each row add up to 1: log_softmax ran already, and runs again. "
             "The result is the same, the second run is wasted."
         )
     return None
+
+
+def _twice(rows: Tensor, classes: int) -> str:
+    return (
+        f"each row lies in {_range(rows)} and adds up to 1: these are probabilities, and softmax runs again. "
+        f"The loss can't fall below {_floor(classes):.3g}."
+    )
 
 
 def _floor(classes: int) -> float:

@@ -40,6 +40,7 @@ SIGMOIDS = {torch.sigmoid, Tensor.sigmoid, F.sigmoid}
 TANHS = {torch.tanh, Tensor.tanh, F.tanh}
 FLAT = 1e-3  # sigmoid within this of 0 or 1, |tanh| within twice this of 1: the slope is below 0.004
 DROPOUTS = {F.dropout, F.dropout1d, F.dropout2d, F.dropout3d, F.alpha_dropout, F.feature_alpha_dropout}
+BY_HAND = losses.PAIRS | losses.SOFTMAXES  # calls that a loss of one's own is looked at for
 Place = tuple[str, int, str]  # "Net.forward", line, file
 
 
@@ -69,7 +70,7 @@ class Watch(TorchFunctionMode):
             self._wait(WAITS[func])
         elif func is Tensor.cpu and args[0].is_floating_point():
             self._wait(".cpu()")
-        if self.first and (func in losses.LOOKS or (self.phase == "loss" and name in losses.PAIRS)):
+        if self.first and (func in losses.LOOKS or (self.phase == "loss" and name in BY_HAND)):
             with unwatched(), torch.no_grad():
                 self.found += losses.look(func, name, args, kwargs)
         result = func(*args, **kwargs)
