@@ -4,6 +4,7 @@ A view is always three things: the live card, a static picture of it, and a text
 same. Whichever page shows the cell takes the best one that it can.
 """
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -11,15 +12,24 @@ from typing import Any
 import anywidget
 import traitlets
 
+from torchcourse import _glossary
 from torchcourse.graphs.look import css_variables
 
 HERE = Path(__file__).parent
+# What only a reader of the source needs: comments on lines of their own, and indents.
+_FOR_READERS = re.compile(r"^ *(?:(?://[^\n]*|/\*.*?\*/)?\n)?", re.MULTILINE | re.DOTALL)
 
 
 @cache
 def script(*names: str) -> str:
-    """The ES module of one view: the card's script and its own parts, joined, so that none imports."""
-    return "\n".join((HERE / f"{name}.js").read_text(encoding="utf-8") for name in ("card", *names))
+    """The ES module of one view: the card's script and its own parts, joined, so that none imports.
+
+    The last name is the view's; before all else stand the words of the glossary that it uses. Comments
+    and indents stay behind, since the module goes out with each view.
+    """
+    known = f"const WORDS = {_glossary.words(names[-1] if names else '')};"
+    parts = ((HERE / f"{name}.js").read_text(encoding="utf-8") for name in ("words", "card", *names))
+    return _FOR_READERS.sub("", "\n".join((known, *parts)))
 
 
 @cache
@@ -27,7 +37,8 @@ def style(*names: str) -> str:
     """The look of all views, with the colours of `graphs.look` put in, and a view's own parts of it."""
     look, *parts = [(HERE / f"{name}.css").read_text(encoding="utf-8") for name in ("look", *names)]
     look = look.replace("/* @light */", css_variables(dark=False))
-    return "\n".join([look.replace("/* @dark */", css_variables(dark=True)), *parts])
+    look = look.replace("/* @dark */", css_variables(dark=True))
+    return _FOR_READERS.sub("", "\n".join([look, *parts]))
 
 
 class Card(anywidget.AnyWidget):

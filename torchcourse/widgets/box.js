@@ -27,7 +27,7 @@ function chainBox(model, parts) {
       model.send({ chain: input.value, id: waiting });
     } catch {
       clearTimeout(timer);
-      tell("This page has no kernel, and this box needs one: run the cell in a live notebook.", true);
+      tell("This page has no kernel, and this box needs one: open the notebook on Binder, or by `run.py lab`, and run its cells.", true);
     }
   }
   function hear(message) {

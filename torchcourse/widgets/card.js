@@ -1,5 +1,5 @@
 // The frame of every view: header with one live sentence, body, tools, footer, keys, and the text twin.
-// Joined in front of a view's own script; neither imports or fetches anything.
+// Joined, after words.js, in front of a view's own script; none of them imports or fetches anything.
 
 /** An element with attributes and children (strings become text, never markup). */
 function make(tag, attributes = {}, ...children) {
@@ -17,9 +17,10 @@ function draw(tag, attributes = {}, text = "") {
   return element;
 }
 
-/** The parts of a sentence, with `code` between backticks as <code>. */
+/** The parts of a sentence, with `code` between backticks as <code>, and the course's words marked. */
 function spoken(text) {
-  return text.split("`").map((part, i) => (i % 2 ? make("code", {}, part) : part)).filter((part) => part !== "");
+  const seen = new Set();
+  return text.split("`").flatMap((part, i) => (i % 2 ? make("code", {}, wordOrCode(part, seen)) : wordsIn(part, seen)));
 }
 
 const GLYPHS = { base: "●", view: "◐", now: "✎", run: "✓", wait: "‖", rest: "·" };
@@ -48,7 +49,7 @@ function card(el, { label, keys, hint }) {
   const help = make("button", { class: "tc-help", type: "button", tabindex: "-1", "aria-label": "Keys", "aria-expanded": "false", ...OURS }, "?");
   const foot = make("div", { class: "tc-foot" }, legend, make("div", { class: "tc-hint" }, make("span", {}, hint), help));
   const list = make("dl", { class: "tc-keys", hidden: "" });
-  for (const [key, meaning] of keys) list.append(make("dt", {}, key), make("dd", {}, meaning));
+  for (const [key, meaning] of [...keys, ...WORD_KEYS]) list.append(make("dt", {}, key), make("dd", {}, meaning));
   const frame = make("div", { class: "tc-card" }, head, body, tools, foot, list);
   const pre = make("pre");
   const twin = make("details", { class: "tc-twin" }, make("summary", { tabindex: "-1", ...OURS }, "As text"), pre);
@@ -56,7 +57,11 @@ function card(el, { label, keys, hint }) {
   el.replaceChildren(view);
 
   const parts = { view, title, body, tools, legend, pre, twin };
-  parts.say = (text) => say.replaceChildren(...spoken(text));
+  const words = meanings({ view, frame, body, legend });
+  parts.say = (text) => {
+    say.replaceChildren(...spoken(text));
+    words.renewed();
+  };
   // Room for the longest sentence, so that nothing below moves while one steps.
   parts.reserve = (sentences) => {
     const longest = [...sentences].sort((a, b) => b.length - a.length).slice(0, 4);

@@ -128,7 +128,8 @@ function render({ model, el }) {
     const frame = parts.body.getBoundingClientRect();
     const [left, top] = [parts.body.scrollLeft, parts.body.scrollTop];
     const over = scrollWidth > width || scrollHeight > height;
-    room = { width, height, left, top, over, x: svg.left - frame.left + left, y: svg.top - frame.top + top };
+    const zoom = parts.body.currentCSSZoom ?? 1; // what is scrolled by is in the view's own units
+    room = { width, height, left, top, over, x: (svg.left - frame.left) / zoom + left, y: (svg.top - frame.top) / zoom + top };
   }
 
   listen(parts, stepping(parts, steps, () => arrivals));

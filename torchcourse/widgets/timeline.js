@@ -31,6 +31,11 @@ function pane(column, picture, request) {
   const root = make("div", { class: "tc-pane" }, ...(picture.columns.length > 1 ? [name] : []), numbers, answer, holder);
   const of = (slot) => shelves[column.pools.findIndex((pool) => pool.small === column.slots[slot][1])];
   const size = (tiles, slot, k) => ((tiles[slot][k + 1]?.[0] ?? column.slots[slot][0]) - tiles[slot][k][0]) * UNIT;
+  // Where the pointer is in the picture's own units: a larger text in JupyterLab enlarges the whole view.
+  const point = (event) => {
+    const [box, zoom] = [svg.getBoundingClientRect(), svg.currentCSSZoom ?? 1];
+    return [(event.clientX - box.left) / zoom, (event.clientY - box.top) / zoom];
+  };
   let tiles;
 
   return {
@@ -64,10 +69,9 @@ function pane(column, picture, request) {
       if (best) return `${start}a free block of \`${sized(best)}\` serves it; \`${sized(unfit)}\` of \`${sized(free)}\` free could not.`;
       return `${start}✕ \`${sized(free)}\` is free in the cache, and none of it serves: the largest piece of its pool is \`${sized(largest)}\`.`;
     },
-    /** What stands under a point of the picture, or null. */
+    /** What stands under the pointer, or null. */
     under(event) {
-      const box = svg.getBoundingClientRect();
-      const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+      const [x, y] = point(event);
       for (const one of shelves) {
         const found = one.under(x, y, tiles);
         if (found) return found;
@@ -75,8 +79,7 @@ function pane(column, picture, request) {
       return null;
     },
     moment(event) {
-      const box = svg.getBoundingClientRect();
-      const [x, y] = [event.clientX - box.left, event.clientY - box.top];
+      const [x, y] = point(event);
       return y > column.chart.top - 8 && y < column.chart.bottom + 8 ? (x / column.width) * picture.steps : null;
     },
     blocks: () => tiles.flatMap((row, slot) => row.flatMap(([, state], k) => (state === NO_MEMORY ? [] : [[slot, k]]))),

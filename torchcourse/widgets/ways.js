@@ -106,7 +106,9 @@ function render({ model, el }) {
   function reach(node, beside) {
     const [frame, box, side] = [parts.body, node, beside].map((one) => one.getBoundingClientRect());
     const over = (low, high, from, to) => (low < from ? low - from : high > to ? Math.min(high - to, low - from) : 0);
-    parts.body.scrollBy({ top: over(box.top, box.bottom, frame.top + 12, frame.bottom - 12), left: over(side.left, side.right, frame.left + 8, frame.right - 8) });
+    const zoom = parts.body.currentCSSZoom ?? 1; // what is scrolled by is in the view's own units
+    const [top, left] = [over(box.top, box.bottom, frame.top + 12, frame.bottom - 12), over(side.left, side.right, frame.left + 8, frame.right - 8)];
+    parts.body.scrollBy({ top: top / zoom, left: left / zoom });
   }
 
   /** A column that is not higher than the card stays in place while the other one scrolls. */
