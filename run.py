@@ -1,15 +1,19 @@
 """torchcourse in one command: makes an environment beside this file, once, and runs the course in it.
 
   lab [--source] [--reset NN] [--no-browser] [more for Jupyter]   opens work/, your copy of the course;
-      --reset 01 starts chapter 01 anew and keeps your file; --source opens notebooks/, for authors
+      --reset 01 starts chapter 01 anew and keeps your file; --source opens notebooks/, for authors;
+      --teach 01 opens lesson and notes side by side; --wheels FOLDER installs without a network
+  download FOLDER                    fills that FOLDER, where there is a network
   test [--slow] [more for pytest]    runs every test; with --slow those that take minutes
   test-cuda [more for pytest]        runs every notebook on the CUDA kernel
   bench [more for pytest]            measures the figures of the README
   write [notebook ...]               executes notebooks and stores their outputs
+  site [more]                        builds the course as web pages that need no kernel
+  class [--learners N]               measures N learners at once on a JupyterHub of this machine
+  versions [newest] [nightly]        holds the claims to other versions of PyTorch
 
 TORCHCOURSE_TORCH, when set, is the requirement for torch, for example torch==2.9.*
-Inside an active conda environment (other than base) that one is used, and .venv is not made.
-"""
+Inside an active conda environment (other than base) that one is used, and .venv is not made."""
 
 import argparse
 import hashlib
@@ -23,13 +27,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-WINDOWS = os.name == "nt"
+HERE, WINDOWS = Path(__file__).resolve().parent, os.name == "nt"
 PYTHONS = ("3.11", "3.12", "3.13")
-PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
-EXTRAS, FIRST_PAGE = ("lab", "test", "bench"), "/lab/tree/index.ipynb"  # each extra holds the one before
+PYTHON, EXTRAS = platform.python_version().rpartition(".")[0], ("lab", "test", "bench")  # each holds the one before
 TORCH = os.environ.get("TORCHCOURSE_TORCH") or "torch==2.13.*"
 CPU_WHEELS = "https://download.pytorch.org/whl/cpu/"
+WHEELS = (sys.executable, "-m", "torchcourse._wheels", "--torch", TORCH)  # runs without the environment
 # On Windows, Python before 3.13 misreads the path that an editable install leaves, unless it is ASCII.
 EDITABLE = not WINDOWS or all(ord(letter) < 128 for letter in str(HERE))
 FULL = "the disk is full, and the course needs about 2 GB"
@@ -91,7 +94,7 @@ def install(python, home, extra, keep_torch):
     """torch alone from PyTorch's CPU index where that helps, then the rest; answers what went wrong, or 0."""
     log = home / "torchcourse-pip.log"
     pip = (python, "-m", "pip", "install", "--no-input", "--disable-pip-version-check")
-    if not keep_torch and wants_cpu_wheels():
+    if not keep_torch and "PIP_NO_INDEX" not in os.environ and wants_cpu_wheels():
         call(*pip, "--no-deps", "--index-url", CPU_WHEELS, TORCH)  # when it fails, the next pip finds torch
     log.write_bytes(b"")
     wanted = [*([] if keep_torch else [TORCH]), *(["-e"] if EDITABLE else []), f".[{extra}]"]
@@ -144,24 +147,19 @@ def set_up(extra):
     has_torch = bool(conda) and call(python, "-c", "import importlib.metadata as m; m.version('torch')") == 0
     problem = install(python, home, extra, has_torch and "TORCHCOURSE_TORCH" not in os.environ)
     stamp.write_bytes((before or b"") if problem else wanted)
-    if problem:
-        raise SystemExit(problem)
-    return python
+    return sys.exit(problem) if problem else python
 
 
 def lab(words):
-    """The learner's copy, refreshed, or the originals, in JupyterLab."""
+    """JupyterLab on the learner's copy; all words but --wheels are read there, inside the environment."""
     parser = argparse.ArgumentParser(prog=typed("lab"), add_help=False, allow_abbrev=False)
-    either = parser.add_mutually_exclusive_group()
-    either.add_argument("--source", action="store_true")
-    either.add_argument("--reset", metavar="NN")
+    parser.add_argument("--wheels", metavar="FOLDER", type=HERE.joinpath)
     asked, rest = parser.parse_known_args(words)
-    python, reset = set_up("lab"), ["--reset", asked.reset] if asked.reset else []
-    if not asked.source and call(python, "-m", "torchcourse._work", "notebooks", "work", *reset):
-        return 1  # what happened has been said
-    root = f"--ServerApp.root_dir={HERE / ('notebooks' if asked.source else 'work')}"
-    as_root = ["--allow-root"] if not WINDOWS and os.geteuid() == 0 else []  # as one is in a container
-    return become(python, "-m", "jupyterlab", root, f"--LabApp.default_url={FIRST_PAGE}", *as_root, *rest)
+    if asked.wheels and call(*WHEELS, "--check", asked.wheels):
+        return 1  # what is wrong has been said
+    if asked.wheels:
+        os.environ.update(PIP_NO_INDEX="1", PIP_FIND_LINKS=asked.wheels.as_uri())  # pip splits at blanks
+    return become(set_up("lab"), "-m", "torchcourse._lab", *rest)
 
 
 def pytest(*words, extra="test"):
@@ -173,18 +171,20 @@ def pytest(*words, extra="test"):
 
 COMMANDS = {
     "lab": lab,
+    "download": lambda words: call(*WHEELS, *(["--index", CPU_WHEELS] if wants_cpu_wheels() else []), *words),
     "test": lambda words: pytest("-n", "logical", "--maxprocesses", "4", "--no-loadscope-reorder", *words),
     "test-cuda": lambda words: pytest("tests/notebooks", "--cuda", "-k", "nbval", *words),
     "bench": lambda words: pytest("tests/benchmarks", "-s", *words, extra="bench"),
     "write": lambda words: call(set_up("test"), "-m", "tests.notebooks.write", *words),
+    "site": lambda words: call(set_up("test"), "-m", "web", *words),
+    "class": lambda words: call(set_up("test"), "-m", "classroom", *words),
+    "versions": lambda words: call(set_up("test"), "-m", "tests.versions", *words),
 }
 
 
 def main(name="help", *words):
     if PYTHON not in PYTHONS:
-        raise SystemExit(
-            f"torchcourse runs on Python {', '.join(PYTHONS)}, not {PYTHON}: start it with one of them."
-        )
+        raise SystemExit(f"torchcourse runs on Python {', '.join(PYTHONS)}, not {PYTHON}: start one of them.")
     if name in ("help", "-h", "--help"):
         return print(f"Usage: {typed('COMMAND')} ...\n\n{__doc__}")
     if name in COMMANDS:

@@ -44,6 +44,20 @@ def test_doctor_as_json(here, capsys):
     assert told["machine"]["build"]["version"] == "2.13.0+cpu"
 
 
+@pytest.mark.parametrize("words", [["doctor"], ["doctor", "--json"]])
+@pytest.mark.parametrize("home", ["/home/anna", "/Users/anna", "C:\\Users\\anna", "/root"])
+def test_the_report_names_nobody(here, capsys, words, home):
+    """It is pasted into public issues, and the error of a library names the file that it met."""
+    slash = "\\" if "\\" in home else "/"
+    error = f"OSError: {home}{slash}course{slash}.venv{slash}libtorch.so: undefined symbol"
+    here(devices.Machine(build=Build(error=error), python="3.12.0"))
+    assert cli.main(words) == 1
+    out = capsys.readouterr().out
+    assert "anna" not in out and "root" not in out and "libtorch.so: undefined symbol" in out
+    if words == ["doctor", "--json"]:
+        assert json.loads(out)["machine"]["build"]["error"].startswith("OSError: ~")
+
+
 @pytest.mark.parametrize("arguments", [[], ["nurse"], ["doctor", "--yaml"]])
 def test_a_wrong_call_is_2_and_says_how(arguments, capsys):
     with pytest.raises(SystemExit) as stopped:

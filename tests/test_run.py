@@ -70,8 +70,9 @@ def machine(tmp_path, monkeypatch):
     (folder / "torchcourse").mkdir(parents=True)
     for name in ("run.py", "pyproject.toml"):
         shutil.copy(ROOT / name, folder / name)
-    for name in ("CONDA_PREFIX", "CONDA_DEFAULT_ENV", "TORCHCOURSE_TORCH"):
-        monkeypatch.delenv(name, raising=False)
+    for name in ("CONDA_PREFIX", "CONDA_DEFAULT_ENV", "TORCHCOURSE_TORCH", "PIP_NO_INDEX", "PIP_FIND_LINKS"):
+        monkeypatch.setenv(name, "")  # so that what run.py sets is taken back, too
+        monkeypatch.delenv(name)
     return Machine(folder, monkeypatch)
 
 
@@ -134,13 +135,10 @@ def test_the_first_lab_sets_up_and_the_second_only_opens(machine):
     assert len(machine.ran("-m", "venv")) == 1
     (installed,) = machine.ran("-m", "pip", "install")
     assert installed[-3:] == ["torch==2.13.*", "-e", ".[lab]"]
-    assert machine.ran("-m", "torchcourse._work") == [["-m", "torchcourse._work", "notebooks", "work"]]
-    opened = machine.commands[-1]
-    assert opened[:3] == ["-m", "jupyterlab", f"--ServerApp.root_dir={machine.folder / 'work'}"]
-    assert "--LabApp.default_url=/lab/tree/index.ipynb" in opened and opened[-1] == "--no-browser"
+    assert machine.commands[-1] == ["-m", "torchcourse._lab", "--no-browser"]
     machine.commands.clear()
     machine.run.main("lab")
-    assert [words[1] for words in machine.commands] == ["torchcourse._work", "jupyterlab"]
+    assert machine.commands == [["-m", "torchcourse._lab"]]
 
 
 def test_lab_serves_after_test_but_not_test_after_lab(machine):
@@ -153,13 +151,29 @@ def test_lab_serves_after_test_but_not_test_after_lab(machine):
     assert len(machine.ran("-m", "pip")) == 3
 
 
-def test_source_and_reset(machine):
-    machine.run.main("lab", "--source")
-    assert not machine.ran("-m", "torchcourse._work")
-    assert f"--ServerApp.root_dir={machine.folder / 'notebooks'}" in machine.commands[-1]
-    machine.run.main("lab", "--reset", "01")
-    assert machine.ran("-m", "torchcourse._work")[0][-2:] == ["--reset", "01"]
-    assert sentence(machine, "lab", "--source", "--reset", "01") == "2"
+def test_a_folder_of_wheels_stands_for_the_network(machine, monkeypatch):
+    monkeypatch.setattr(machine.run, "wants_cpu_wheels", lambda: pytest.fail("the network was asked"))
+    assert machine.run.main("lab", "--wheels", "die Räder", "--teach", "01") == 0
+    checked, folder = machine.commands[0], machine.folder / "die Räder"
+    assert checked == ["-m", "torchcourse._wheels", "--torch", "torch==2.13.*", "--check", str(folder)]
+    assert os.environ["PIP_NO_INDEX"] == "1" and os.environ["PIP_FIND_LINKS"] == folder.as_uri()
+    assert " " not in os.environ["PIP_FIND_LINKS"], "pip splits at blanks"
+    assert machine.commands[-1] == ["-m", "torchcourse._lab", "--teach", "01"]
+
+
+def test_a_folder_of_wheels_that_does_not_fit_sets_nothing_up(machine, monkeypatch):
+    monkeypatch.setattr(machine.run, "call", lambda *words: machine.call(*words) or int("--check" in words))
+    assert machine.run.main("lab", "--wheels", "old") == 1
+    assert len(machine.commands) == 1 and not machine.home.exists() and "PIP_NO_INDEX" not in os.environ
+
+
+@pytest.mark.parametrize("cpu", [True, False])
+def test_download_makes_no_environment(machine, monkeypatch, cpu):
+    monkeypatch.setattr(machine.run, "wants_cpu_wheels", lambda: cpu)
+    assert machine.run.main("download", "wheels", "--python", "3.12") == 0
+    index = ["--index", machine.run.CPU_WHEELS] if cpu else []
+    start = ["-m", "torchcourse._wheels", "--torch", "torch==2.13.*"]
+    assert machine.commands == [[*start, *index, "wheels", "--python", "3.12"]]
 
 
 @pytest.mark.parametrize(
@@ -170,6 +184,9 @@ def test_source_and_reset(machine):
         (["test-cuda"], ["-m", "pytest", "tests/notebooks", "--cuda", "-k", "nbval"]),
         (["bench"], ["-m", "pytest", "tests/benchmarks", "-s"]),
         (["write", "index"], ["-m", "tests.notebooks.write", "index"]),
+        (["site"], ["-m", "web"]),
+        (["class", "--learners", "3"], ["-m", "classroom", "--learners", "3"]),
+        (["versions", "newest"], ["-m", "tests.versions", "newest"]),
     ],
 )
 def test_the_other_commands(machine, words, started):

@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from ._ipython import register as _register
+from ._views import VIEWS
 
 # The profiler's library writes to file descriptor 2 at every profile, unless this is set before the first one.
 os.environ.setdefault("KINETO_LOG_LEVEL", "99")
@@ -21,19 +22,13 @@ _NAMES = {
     "raises": "teaching",
     "warns": "teaching",
     "predict": "teaching",
-    "explore": "widgets",
-    "step_backward": "widgets",
     "figure_style": "graphs.figures",
     "xray": "layers",
     "check_up": "faults",
     "explain": "errors",
     "explain_errors": "widgets.explanation",
     "draws": "layers",
-    "timeline": "widgets",
-    "playground": "widgets",
-    "queue": "widgets",
-    "tree": "widgets",
-    "ways": "widgets",
+    **dict.fromkeys(VIEWS, "widgets"),
 }
 
 __all__ = ["__version__", *_NAMES]

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterable
 from dataclasses import asdict
 
 from .doctor import Check, Report
 from .facts import Driver, Machine, gib
 from .running import clean
+
+# A folder of a person, on the three systems; its name is nobody's business where the report is pasted.
+_HOME = re.compile(r"(?:[A-Za-z]:)?(?:[\\/]+)(?:home|Users)[\\/]+[^\\/\s\"']+|/root(?=/)")
 
 
 def render(report: Report) -> str:
@@ -24,14 +28,20 @@ def render(report: Report) -> str:
         ("verdict", [report.verdict, *_to_do(report)]),
     ]
     # An environment variable or a version may hold anything: a terminal would obey its control characters.
-    return clean("\n\n".join("\n".join([title, *(f"  {line}" for line in lines)]) for title, lines in blocks))
+    told = clean("\n\n".join("\n".join([title, *(f"  {line}" for line in lines)]) for title, lines in blocks))
+    return without_names(told)
+
+
+def without_names(text: str) -> str:
+    """The text with `~` for each home folder, since errors of libraries name the files that they met."""
+    return _HOME.sub("~", text)
 
 
 def as_json(report: Report) -> str:
     """The same as JSON: `healthy`, `verdict`, `checks`, `diagnosis`, `machine`."""
     facts = {"healthy": report.healthy, "verdict": report.verdict, **asdict(report)}
     facts["diagnosis"]["path"] = [step._asdict() for step in report.diagnosis.path]
-    return json.dumps(facts, indent=2, ensure_ascii=True)
+    return without_names(json.dumps(facts, indent=2, ensure_ascii=True))
 
 
 def _checks(checks: list[Check], good: str, bad: str) -> list[str]:

@@ -6,8 +6,6 @@ import sys
 import warnings
 from collections.abc import Sequence
 
-from torchcourse._slugs import SLUGS
-
 from .data import Explanation, Held, Kind, Values
 from .guess import guess
 from .live import Scene, scene
@@ -78,7 +76,7 @@ def _known(match: Match, where: Scene, others: tuple[str, ...]) -> Explanation:
     return Explanation(
         True,
         kind.slug,
-        SLUGS[kind.slug],
+        kind.taught_in,
         match.part.line,
         " ".join(filter(None, (kind.what, _here(kind, match.values), at(where.place, where.held)))),
         (*filter(None, (match.values.get("cause"),)), *kind.causes),  # what the numbers say goes first

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
+from torchcourse._slugs import SLUGS
+
 Values = dict[str, str]
 
 
@@ -12,6 +14,7 @@ Values = dict[str, str]
 class Kind:
     """One kind of error: how its text is told, and what is to be said about it.
 
+    chapter: the word of the chapter that teaches it; "" where `_slugs.SLUGS` has it, since others find it, too.
     says: templates (see `templates`); one that fits tells the kind. reads: further templates, for values.
     here: sentences with `{values}`; the first whose values were all found is said. types: the exception's
     class must be one of these, where it is known. needs: words of which the whole text must have one ("torch":
@@ -26,6 +29,7 @@ class Kind:
     causes: tuple[str, ...]
     mend: str
     check: str
+    chapter: str = ""
     reads: tuple[str, ...] = ()
     here: tuple[str, ...] = ()
     wrong: tuple[str, ...] = ()
@@ -36,6 +40,11 @@ class Kind:
     broad: bool = False
     anybodys: bool = False
     refine: Callable[[str, Mapping[str, str]], Values] | None = None
+
+    @property
+    def taught_in(self) -> str:
+        """The word of the chapter, wherever it is noted."""
+        return self.chapter or SLUGS[self.slug]
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from ..data import Kind
 KINDS = (
     Kind(
         slug="saved-tensor-modified",
+        chapter="autograd",
         says=(
             "has been modified by an inplace operation",
             "variables needed for gradient computation has been modified",
@@ -53,6 +54,7 @@ KINDS = (
     ),
     Kind(
         slug="leaf-modified-in-place",
+        chapter="autograd",
         says=(
             "a leaf variable that requires grad is being used in an in-place operation",
             "a leaf variable that requires grad has been used in an in-place operation",
@@ -81,6 +83,7 @@ KINDS = (
     ),
     Kind(
         slug="view-of-unbind-modified",
+        chapter="autograd",
         says=(
             "this view is the output of a function that returns multiple views",
             "this view was created inside a custom function",
@@ -116,6 +119,7 @@ KINDS = (
     ),
     Kind(
         slug="backward-twice",
+        chapter="autograd",
         says=(
             "trying to backward through the graph a second time",
             "but the buffers have already been freed",
@@ -207,6 +211,7 @@ KINDS = (
     ),
     Kind(
         slug="input-not-in-graph",
+        chapter="autograd",
         says=(
             "'inputs' argument to 'grad()' cannot be empty",
             "expected allow_unused to be true or not passed",
@@ -230,6 +235,7 @@ KINDS = (
     ),
     Kind(
         slug="inference-tensor",
+        chapter="autograd",
         says=(
             "inference tensors cannot be saved for backward",
             "inference tensors do not track version counter",
@@ -255,6 +261,7 @@ KINDS = (
     ),
     Kind(
         slug="requires-grad-to-numpy",
+        chapter="autograd",
         says=(
             "can't call numpy() on tensor that requires grad",
             "can't call numpy() on variable that requires grad",
@@ -274,6 +281,7 @@ KINDS = (
     ),
     Kind(
         slug="requires-grad-not-float",
+        chapter="autograd",
         says=(
             "only tensors of floating point and complex dtype can require gradients",
             "only tensors of floating point dtype can require gradients",
@@ -298,6 +306,7 @@ KINDS = (
     ),
     Kind(
         slug="custom-function-gradients",
+        chapter="autograd",
         says=(
             "marked with @once_differentiable",
             "returned an invalid gradient at index {index:d} - expected shape {expected:s} but got {got:s}",
@@ -362,6 +371,7 @@ KINDS = (
     ),
     Kind(
         slug="gradcheck-mismatch",
+        chapter="autograd",
         says=(
             "jacobian mismatch for output {output:d} with respect to input {input:d}",
             "jacobian mismatch for output",
@@ -388,6 +398,7 @@ KINDS = (
     ),
     Kind(
         slug="deepcopy-non-leaf",
+        chapter="autograd",
         says=(
             "graph leaves) support the deepcopy",
             "support the deepcopy protocol",
@@ -407,6 +418,7 @@ KINDS = (
     ),
     Kind(
         slug="derivative-missing",
+        chapter="autograd",
         says=(
             "the derivative for '{operator:w}' is not implemented",
             "the derivative for '",
@@ -454,6 +466,7 @@ KINDS = (
     ),
     Kind(
         slug="checkpoint-recompute",
+        chapter="autograd",
         says=(
             "none of output has requires_grad=true, this checkpoint() is not necessary",
             "torch.utils.checkpoint:",
@@ -494,6 +507,7 @@ KINDS = (
     ),
     Kind(
         slug="hook-refused",
+        chapter="autograd",
         says=(
             "can't detach views in-place",
             "post accumulate grad hooks cannot be registered on non-leaf tensors",
@@ -534,6 +548,7 @@ KINDS = (
     ),
     Kind(
         slug="functional-transform",
+        chapter="autograd",
         says=(
             "vmap: ",
             "we do not support .item() on a tensor",

@@ -5,6 +5,7 @@ from ..data import Kind
 KINDS = (
     Kind(
         slug="state-dict-prefix",
+        chapter="checkpoints",
         says=(
             "keyerror: 'module.{name:w}'",
             'unexpected key(s) in state_dict: "module.',
@@ -54,6 +55,7 @@ KINDS = (
     ),
     Kind(
         slug="state-dict-shape",
+        chapter="checkpoints",
         says=(
             (
                 "size mismatch for {name:w}: copying a param with shape {saved:s} from checkpoint, the shape in "
@@ -102,6 +104,7 @@ KINDS = (
     ),
     Kind(
         slug="state-dict-keys",
+        chapter="checkpoints",
         says=(
             "missing key(s) in state_dict",
             "unexpected key(s) in state_dict",
@@ -151,6 +154,7 @@ KINDS = (
     ),
     Kind(
         slug="weights-only-refused",
+        chapter="checkpoints",
         says=(
             "weights only load failed",
             "was not an allowed global by default",
@@ -202,6 +206,7 @@ KINDS = (
     ),
     Kind(
         slug="weights-only-pickle-module",
+        chapter="checkpoints",
         says=("explicit pickle_module is specified",),
         what="weights_only=True brings its own restricted unpickler; a pickle_module asks for another one.",
         causes=(
@@ -213,6 +218,7 @@ KINDS = (
     ),
     Kind(
         slug="checkpoint-device",
+        chapter="checkpoints",
         says=(
             "device module is not registered. if you are running on a cpu-only machine",
             (
@@ -241,6 +247,7 @@ KINDS = (
     ),
     Kind(
         slug="checkpoint-corrupted",
+        chapter="checkpoints",
         says=(
             "legacy model format is not supported",
             "attempted to read a pytorch file with version",
@@ -362,6 +369,7 @@ KINDS = (
     ),
     Kind(
         slug="checkpoint-class-moved",
+        chapter="checkpoints",
         says=(
             "sourcechangewarning",
             "source code of class '{name}' has changed",
@@ -422,6 +430,7 @@ KINDS = (
     ),
     Kind(
         slug="checkpoint-not-a-state-dict",
+        chapter="checkpoints",
         says=(
             "expected state_dict to be dict-like, got {got}",
             "expected state_dict to be dict-like",
@@ -477,6 +486,7 @@ KINDS = (
     ),
     Kind(
         slug="checkpoint-shared-tensors",
+        chapter="checkpoints",
         says=(
             "some tensors share memory, this will lead to duplicate memory on disk",
             "some tensors share memory",
@@ -501,6 +511,7 @@ KINDS = (
     ),
     Kind(
         slug="typed-storage",
+        chapter="checkpoints",
         says=(
             "typedstorage is deprecated",
             "untypedstorage will be the only storage class",

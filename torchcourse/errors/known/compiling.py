@@ -5,6 +5,7 @@ from ..data import Kind
 KINDS = (
     Kind(
         slug="compile-data-dependent",
+        chapter="layers",
         says=(
             "could not guard on data-dependent expression {expression}",
             "could not guard on data-dependent expression",
@@ -73,6 +74,7 @@ KINDS = (
     ),
     Kind(
         slug="compile-limit",
+        chapter="layers",
         says=(
             "torch._dynamo hit config.recompile_limit ({limit:d})",
             "torch._dynamo hit config.cache_size_limit ({limit:d})",
@@ -122,6 +124,7 @@ KINDS = (
     ),
     Kind(
         slug="compile-compiler-missing",
+        chapter="layers",
         says=(
             "compiler: cl is not found",
             "compiler: {compiler} is not found",
@@ -203,6 +206,7 @@ KINDS = (
     ),
     Kind(
         slug="compile-unsupported",
+        chapter="layers",
         says=(
             "no available kernel. aborting execution",
             "which is not a supported top level ir node",

@@ -15,6 +15,7 @@ _SEARCH = (
 KINDS = (
     Kind(
         slug="device-side-assert",
+        chapter="devices",
         says=(
             "device-side assert triggered",
             "cuda runtime error (59)",
@@ -58,6 +59,7 @@ KINDS = (
     ),
     Kind(
         slug="illegal-memory-access",
+        chapter="devices",
         says=(
             "a ptx jit compilation failed",
             "cuda error: invalid program counter",
@@ -130,6 +132,7 @@ KINDS = (
     ),
     Kind(
         slug="cublas-failure",
+        chapter="devices",
         says=(
             "cublas_status_not_initialized",
             "cublas_status_execution_failed",
@@ -188,6 +191,7 @@ KINDS = (
     ),
     Kind(
         slug="cudnn-failure",
+        chapter="devices",
         says=(
             "cudnn failed with status",
             "cudnnfinalize failed",

@@ -35,6 +35,7 @@ KINDS = (
     ),
     Kind(
         slug="anomaly-mode-on",
+        chapter="debugging",
         says=(
             "anomaly detection has been enabled",
             "error detected in {node:w}. traceback of forward call that caused the error",
@@ -56,6 +57,7 @@ KINDS = (
     ),
     Kind(
         slug="nan-in-probabilities",
+        chapter="debugging",
         says=(
             "input is not positive-definite",
             "the parameter loc has invalid values",
@@ -143,6 +145,7 @@ KINDS = (
     ),
     Kind(
         slug="gradient-norm-not-finite",
+        chapter="debugging",
         says=(
             "the total norm of order {order:n} for gradients from 'parameters' is non-finite",
             "for gradients from 'parameters' is non-finite",
@@ -187,6 +190,7 @@ KINDS = (
     ),
     Kind(
         slug="profiler-misuse",
+        chapter="debugging",
         says=(
             "profiler context manager is not reentrant",
             "profiler didn't finish running",

@@ -11,6 +11,7 @@ _MOVE = (
 KINDS = (
     Kind(
         slug="two-devices",
+        chapter="devices",
         says=(
             (
                 "expected tensor for argument #{n:d} '{argument:w}' to have the same device as tensor for argument "
@@ -161,6 +162,7 @@ KINDS = (
     ),
     Kind(
         slug="device-to-numpy",
+        chapter="devices",
         says=(
             "can't convert {device:w} device type tensor to numpy",
             "can't convert cuda tensor to numpy",
@@ -198,6 +200,7 @@ KINDS = (
     ),
     Kind(
         slug="invalid-device",
+        chapter="devices",
         says=(
             "invalid device ordinal",
             "device ordinal",
@@ -252,6 +255,7 @@ KINDS = (
     ),
     Kind(
         slug="meta-tensor",
+        chapter="devices",
         says=(
             "cannot copy out of meta tensor",
             "no data! please use torch.nn.module.to_empty()",
@@ -288,6 +292,7 @@ KINDS = (
     ),
     Kind(
         slug="mps-limits",
+        chapter="devices",
         says=(
             "is not currently implemented for the mps device",
             "mps framework doesn't support float64",

@@ -5,6 +5,7 @@ from ..data import Kind
 KINDS = (
     Kind(
         slug="ddp-unused-parameters",
+        chapter="autograd",
         says=(
             "expected to have finished reduction in the prior iteration",
             "find_unused_parameters=true",
@@ -39,6 +40,7 @@ KINDS = (
     ),
     Kind(
         slug="nccl-failure",
+        chapter="devices",
         says=(
             "nccl error in",
             "ncclunhandledcudaerror",
@@ -99,6 +101,7 @@ KINDS = (
     ),
     Kind(
         slug="process-group",
+        chapter="devices",
         says=(
             "default process group is not initialized",
             "default process group has not been initialized",

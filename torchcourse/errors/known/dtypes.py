@@ -9,6 +9,7 @@ _DTYPES = (
 KINDS = (
     Kind(
         slug="dtype-mismatch",
+        chapter="training",
         says=(
             "and bias type ({b:w}) should be the same",
             "rnn input dtype ({a}) does not match weight dtype ({b})",
@@ -131,6 +132,7 @@ KINDS = (
     ),
     Kind(
         slug="target-dtype",
+        chapter="training",
         says=(
             "expected scalar type long but found {got:w}",
             "expected object of scalar type long but got scalar type {got:w} for argument #{n:d} 'target'",
@@ -191,6 +193,7 @@ KINDS = (
     ),
     Kind(
         slug="embedding-dtype",
+        chapter="training",
         says=(
             (
                 "expected tensor for argument #1 'indices' to have one of the following scalar types: long, int; "
@@ -220,6 +223,7 @@ KINDS = (
     ),
     Kind(
         slug="result-type-cast",
+        chapter="training",
         says=(
             "result type {a:w} can't be cast to the desired output type {b:w}",
             "can't be cast to the desired output type",
@@ -246,6 +250,7 @@ KINDS = (
     ),
     Kind(
         slug="needs-floating-point",
+        chapter="training",
         says=(
             (
                 "mean(): could not infer output dtype. input dtype must be either a floating point or complex "
@@ -317,6 +322,7 @@ KINDS = (
     ),
     Kind(
         slug="not-implemented-for-dtype",
+        chapter="training",
         says=(
             "\"{operator:w}\" not implemented for '{dtype:w}'",
             "\" not implemented for '",
@@ -374,6 +380,7 @@ KINDS = (
     ),
     Kind(
         slug="tensor-of-texts",
+        chapter="storage",
         says=(
             "new(): invalid data type 'str'",
             "invalid data type 'str'",

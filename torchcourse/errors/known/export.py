@@ -5,6 +5,7 @@ from ..data import Kind
 KINDS = (
     Kind(
         slug="onnx-operator-unsupported",
+        chapter="export",
         says=(
             "conversionerror: failed to convert the exported program",
             "failed to export an onnx attribute",
@@ -81,6 +82,7 @@ KINDS = (
     ),
     Kind(
         slug="onnx-package-missing",
+        chapter="export",
         says=(
             "no module named 'onnxscript'",
             "no module named 'onnx'",
@@ -113,6 +115,7 @@ KINDS = (
     ),
     Kind(
         slug="tracer-warning",
+        chapter="export",
         says=(
             "might cause the trace to be incorrect",
             "converting a tensor to a python boolean might cause",
@@ -168,6 +171,7 @@ KINDS = (
     ),
     Kind(
         slug="onnx-runtime-input",
+        chapter="export",
         says=(
             "invalid rank for input: {name} got: {got:d} expected: {expected:d}",
             "invalid rank for input",
@@ -227,6 +231,7 @@ KINDS = (
     ),
     Kind(
         slug="onnx-runtime-failure",
+        chapter="export",
         says=(
             "[onnxruntimeerror]",
             "onnxruntimeerror",
@@ -304,6 +309,7 @@ KINDS = (
     ),
     Kind(
         slug="export-constraint",
+        chapter="export",
         says=(
             "constraints violated ({dimension})",
             "constraints violated",
@@ -368,6 +374,7 @@ KINDS = (
     ),
     Kind(
         slug="legacy-onnx-exporter",
+        chapter="export",
         says=(
             "legacy torchscript-based onnx",
             "torch.onnx.dynamo_export is deprecated",
@@ -406,6 +413,7 @@ KINDS = (
     ),
     Kind(
         slug="torchscript-unsupported",
+        chapter="export",
         says=(
             "model has no forward function",
             "inputs to traced functions",

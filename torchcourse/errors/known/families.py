@@ -22,6 +22,7 @@ _TENSORS = ("torch", "tensor", "aten", "input", "weight", "cuda")
 KINDS = (
     Kind(
         slug="device-conflict",
+        chapter="devices",
         says=(
             "to have the same device as",
             "device {a:w} does not equal {b:w}",
@@ -80,6 +81,7 @@ KINDS = (
     ),
     Kind(
         slug="dtype-conflict",
+        chapter="training",
         says=(
             "expected type torch.{a:w} but got torch.{b:w}",
             "expected type torch",
@@ -164,6 +166,7 @@ KINDS = (
     ),
     Kind(
         slug="shape-conflict",
+        chapter="storage",
         says=(
             "to have {n:d} dimensions, but got",
             "dimensions, but got",
@@ -282,6 +285,7 @@ KINDS = (
     ),
     Kind(
         slug="cuda-error",
+        chapter="devices",
         says=(
             "cuda error: {error}",
             "cuda runtime error ({code:d})",
@@ -323,6 +327,7 @@ KINDS = (
     ),
     Kind(
         slug="autograd-refused",
+        chapter="autograd",
         says=(
             "that requires grad",
             "autograd engine",
@@ -365,6 +370,7 @@ KINDS = (
     ),
     Kind(
         slug="onnx-failed",
+        chapter="export",
         says=(
             "onnx export",
             "to onnx",
@@ -402,6 +408,7 @@ KINDS = (
     ),
     Kind(
         slug="internal-assert",
+        chapter="debugging",
         says=(
             "could this error message be improved",
             "internal assert failed",
@@ -426,6 +433,7 @@ KINDS = (
     ),
     Kind(
         slug="state-dict-failed",
+        chapter="checkpoints",
         says=(
             "load_state_dict",
             "state_dict",
@@ -467,6 +475,7 @@ KINDS = (
     ),
     Kind(
         slug="loader-failed",
+        chapter="training",
         says=(
             "daemonic processes are not allowed to have children",
             "dataloader",

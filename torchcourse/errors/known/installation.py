@@ -13,6 +13,7 @@ _WRONG = (
 KINDS = (
     Kind(
         slug="cpu-build",
+        chapter="devices",
         says=(
             "not available. torch not compiled with cuda enabled",
             "could not run 'torchvision::nms' with arguments from the 'cuda' backend",
@@ -87,6 +88,7 @@ KINDS = (
     ),
     Kind(
         slug="no-driver",
+        chapter="devices",
         says=(
             "cuda driver initialization failed, you might not have a cuda gpu",
             "cuda driver can't be loaded",
@@ -160,6 +162,7 @@ KINDS = (
     ),
     Kind(
         slug="driver-too-old",
+        chapter="devices",
         says=(
             "the nvidia driver on your system is too old (found version {version:d})",
             "driver on your system is too old",
@@ -207,6 +210,7 @@ KINDS = (
     ),
     Kind(
         slug="no-kernel-image",
+        chapter="devices",
         says=(
             "nvrtc: error: invalid value for --gpu-architecture",
             "no kernel image is available",
@@ -280,6 +284,7 @@ KINDS = (
     ),
     Kind(
         slug="library-not-loaded",
+        chapter="devices",
         says=(
             "undefined symbol: gomp",
             "libth.so",
@@ -409,6 +414,7 @@ KINDS = (
     ),
     Kind(
         slug="torch-not-installed",
+        chapter="devices",
         says=(
             "no module named 'torch'",
             "no module named torch",
@@ -484,6 +490,7 @@ KINDS = (
     ),
     Kind(
         slug="extension-build",
+        chapter="devices",
         says=(
             "extension is not installed",
             "no module named 'torch_cluster'",

@@ -5,6 +5,7 @@ from ..data import Kind
 KINDS = (
     Kind(
         slug="collate-type",
+        chapter="training",
         says=(
             "batches of nested tensors are not currently supported by the default collate_fn",
             "batches of sparse tensors are not currently supported by the default collate_fn",
@@ -35,6 +36,7 @@ KINDS = (
     ),
     Kind(
         slug="worker-killed",
+        chapter="training",
         says=(
             "dataloader worker (pid {pid:d}) is killed by signal: {signal}",
             "dataloader worker (pid",
@@ -85,6 +87,7 @@ KINDS = (
     ),
     Kind(
         slug="worker-exited",
+        chapter="training",
         says=(
             "can only test a child process",
             "broken pipe",
@@ -124,6 +127,7 @@ KINDS = (
     ),
     Kind(
         slug="worker-raised",
+        chapter="training",
         says=(
             "caught {type:w} in dataloader worker process {worker:d}",
             "in dataloader worker process",
@@ -145,6 +149,7 @@ KINDS = (
     ),
     Kind(
         slug="spawn-without-main",
+        chapter="training",
         says=(
             "finished its bootstrapping phase",
             "start a new process before the",
@@ -166,6 +171,7 @@ KINDS = (
     ),
     Kind(
         slug="worker-pickling",
+        chapter="training",
         says=(
             "h5py objects cannot be pickled",
             "cannot be pickled",
@@ -239,6 +245,7 @@ KINDS = (
     ),
     Kind(
         slug="too-many-open-files",
+        chapter="training",
         says=(
             "too many open files",
             "received 0 items of ancdata",
@@ -262,6 +269,7 @@ KINDS = (
     ),
     Kind(
         slug="worker-timeout",
+        chapter="training",
         says=(
             "dataloader timed out after {seconds:n} seconds",
             "dataloader timed out after",
@@ -285,6 +293,7 @@ KINDS = (
     ),
     Kind(
         slug="iterable-dataset-options",
+        chapter="training",
         says=(
             "'iterabledataset' has no len()",
             "'iterabledataset' object is not subscriptable",
@@ -317,6 +326,7 @@ KINDS = (
     ),
     Kind(
         slug="loader-options",
+        chapter="training",
         says=(
             "batch_size=none option disables auto-batching",
             "prefetch_factor option should be",
@@ -410,6 +420,7 @@ KINDS = (
     ),
     Kind(
         slug="cuda-in-worker",
+        chapter="devices",
         says=(
             "cannot re-initialize cuda in forked subprocess",
             "to use cuda with multiprocessing, you must use the 'spawn' start method",

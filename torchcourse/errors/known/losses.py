@@ -5,6 +5,7 @@ from ..data import Kind
 KINDS = (
     Kind(
         slug="loss-batch-sizes",
+        chapter="training",
         says=(
             "ctc_loss",
             "expected input batch_size ({input:d}) to match target batch_size ({target:d})",
@@ -63,6 +64,7 @@ KINDS = (
     ),
     Kind(
         slug="loss-spatial-target",
+        chapter="training",
         says=(
             "only batches of spatial targets supported (3d tensors) but got targets of dimension: {dims:d}",
             (
@@ -172,6 +174,7 @@ KINDS = (
     ),
     Kind(
         slug="bce-range",
+        chapter="training",
         says=(
             "input0 >= 0",
             "must be between 0 and 1",
@@ -201,6 +204,7 @@ KINDS = (
     ),
     Kind(
         slug="bce-autocast",
+        chapter="training",
         says=(
             "are unsafe to autocast",
             "torch.nn.bceloss are unsafe",
@@ -215,6 +219,7 @@ KINDS = (
     ),
     Kind(
         slug="loss-called-wrong",
+        chapter="training",
         says=(
             "reduction: 'mean' divides the total loss by both the batch size and the support size",
             "invalid reduction mode: {mode:w}",
@@ -296,6 +301,7 @@ KINDS = (
     ),
     Kind(
         slug="scaler-order",
+        chapter="training",
         says=(
             "step() has already been called since the last update()",
             "attempted {...}but _scale is none",
@@ -353,6 +359,7 @@ KINDS = (
     ),
     Kind(
         slug="autocast-misuse",
+        chapter="training",
         says=(
             "expected 'device_type' of type 'str'",
             "autocast()(func) requires a callable",

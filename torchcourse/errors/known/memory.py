@@ -27,6 +27,7 @@ def numbers(text: str, _: Mapping[str, str]) -> Values:
 KINDS = (
     Kind(
         slug="gpu-out-of-memory",
+        chapter="allocator",
         says=(
             "error=2 : out of memory",
             "thcudacheck fail {...}out of memory",
@@ -104,6 +105,7 @@ KINDS = (
     ),
     Kind(
         slug="host-out-of-memory",
+        chapter="allocator",
         says=(
             "defaultcpuallocator: can't allocate memory: you tried to allocate {size:d} bytes",
             "defaultcpuallocator: not enough memory: you tried to allocate {size:d} bytes",
@@ -167,6 +169,7 @@ KINDS = (
     ),
     Kind(
         slug="allocator-settings",
+        chapter="allocator",
         says=(
             "unrecognized cachingallocator option",
             "unrecognized key '{key:w}' in cuda allocator config",

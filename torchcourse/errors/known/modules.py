@@ -90,6 +90,7 @@ KINDS = (
     ),
     Kind(
         slug="lazy-not-initialised",
+        chapter="modules",
         says=(
             "has not been fully initialized",
             "can't have uninitialized parameters",
@@ -113,6 +114,7 @@ KINDS = (
     ),
     Kind(
         slug="forward-arguments",
+        chapter="modules",
         says=(
             "forward() missing {n:d} required positional argument",
             "forward() takes {n:d} positional argument",
@@ -166,6 +168,7 @@ KINDS = (
     ),
     Kind(
         slug="forward-not-implemented",
+        chapter="modules",
         says=("notimplementederror",),
         types=("NotImplementedError",),
         needs=(
@@ -184,6 +187,7 @@ KINDS = (
     ),
     Kind(
         slug="module-attribute-missing",
+        chapter="modules",
         says=("'{module:w}' object has no attribute '{name:w}'",),
         here=("Here: {module} has no `{name}`.",),
         types=(
@@ -236,6 +240,7 @@ KINDS = (
     ),
     Kind(
         slug="modulelist-misuse",
+        chapter="modules",
         says=(
             "parameterlist should not be called",
             "parameterdict should not be called",
@@ -265,6 +270,7 @@ KINDS = (
     ),
     Kind(
         slug="embedding-index",
+        chapter="modules",
         says=(
             "index out of range in self",
             "index out of range: tried to access index {index:d} out of table with {rows:d} rows",
@@ -299,6 +305,7 @@ KINDS = (
     ),
     Kind(
         slug="dataparallel-attribute",
+        chapter="modules",
         says=(
             "'dataparallel' object has no attribute '{name:w}'",
             "'distributeddataparallel' object has no attribute '{name:w}'",
@@ -321,6 +328,7 @@ KINDS = (
     ),
     Kind(
         slug="hook-signature",
+        chapter="modules",
         says=(
             "forward hook{...}returned",
             "hooks that return{...}",
@@ -351,6 +359,7 @@ KINDS = (
     ),
     Kind(
         slug="initialisation-refused",
+        chapter="modules",
         says=(
             "only tensors with 2 dimensions are supported",
             "only tensors with 3, 4, or 5 dimensions are supported",
@@ -422,6 +431,7 @@ KINDS = (
     ),
     Kind(
         slug="sequence-lengths",
+        chapter="modules",
         says=(
             "length of all samples has to be greater than 0",
             "'lengths' argument should be a 1d cpu int64 tensor, but got {got}",
@@ -464,6 +474,7 @@ KINDS = (
     ),
     Kind(
         slug="layer-argument",
+        chapter="modules",
         says=(
             "padding='same' is not supported for strided convolutions",
             "groups must be a positive integer",
@@ -564,6 +575,7 @@ KINDS = (
     ),
     Kind(
         slug="parametrization-refused",
+        chapter="modules",
         says=(
             "serialization of parametrized modules is only supported through state_dict()",
             "does not have a parametrization on",
@@ -609,6 +621,7 @@ KINDS = (
     ),
     Kind(
         slug="layout-unsupported",
+        chapter="storage",
         says=(
             "with arguments from the 'sparsecpu' backend",
             "with arguments from the 'sparsecuda' backend",
@@ -660,6 +673,7 @@ KINDS = (
     ),
     Kind(
         slug="hub-failure",
+        chapter="checkpoints",
         says=(
             "cannot find callable {name} in hubconf",
             "in hubconf",

@@ -5,6 +5,7 @@ from ..data import Kind
 KINDS = (
     Kind(
         slug="optimizer-empty",
+        chapter="optimizers",
         says=("got an empty parameter list",),
         what=(
             "`model.parameters()` gave nothing: only `nn.Parameter`s, and those of registered submodules, are "
@@ -27,6 +28,7 @@ KINDS = (
     ),
     Kind(
         slug="optimizer-non-leaf",
+        chapter="optimizers",
         says=(
             "can't optimize a non-leaf tensor",
             "can't optimize a non-leaf",
@@ -47,6 +49,7 @@ KINDS = (
     ),
     Kind(
         slug="optimizer-argument",
+        chapter="optimizers",
         says=(
             "sparseadam does not support dense gradients",
             "betas must be either both floats or both tensors",
@@ -151,6 +154,7 @@ KINDS = (
     ),
     Kind(
         slug="optimizer-state-groups",
+        chapter="optimizers",
         says=(
             "doesn't match the size of optimizer's group",
             "different number of parameter groups",
@@ -180,6 +184,7 @@ KINDS = (
     ),
     Kind(
         slug="optimizer-state-elsewhere",
+        chapter="optimizers",
         says=(
             "keyerror: 'exp_avg_sq'",
             "keyerror: 'max_exp_avg_sq'",

@@ -5,6 +5,7 @@ from ..data import Kind
 KINDS = (
     Kind(
         slug="nondeterministic-operator",
+        chapter="randomness",
         says=(
             (
                 "{operator:w} does not have a deterministic implementation, but you set "
@@ -39,6 +40,7 @@ KINDS = (
     ),
     Kind(
         slug="generator-state",
+        chapter="randomness",
         says=(
             "expected a torch.bytetensor",
             "rng state must be a",
@@ -77,6 +79,7 @@ KINDS = (
     ),
     Kind(
         slug="generator-seed",
+        chapter="randomness",
         says=(
             "seed must be between 0 and 2**32 - 1",
             "manual_seed expected a",

@@ -5,6 +5,7 @@ from ..data import Kind
 KINDS = (
     Kind(
         slug="truth-of-tensor",
+        chapter="training",
         says=(
             "boolean value of tensor with more than one value is ambiguous",
             "bool value of tensor with more than one value is ambiguous",
@@ -33,6 +34,7 @@ KINDS = (
     ),
     Kind(
         slug="not-one-element",
+        chapter="training",
         says=(
             "a tensor with {n:d} elements cannot be converted to scalar",
             "cannot be converted to scalar",
@@ -63,6 +65,7 @@ KINDS = (
     ),
     Kind(
         slug="zero-dimensional",
+        chapter="storage",
         says=(
             "iteration over a 0-d tensor",
             "len() of a 0-d tensor",
@@ -85,6 +88,7 @@ KINDS = (
     ),
     Kind(
         slug="loss-is-a-number",
+        chapter="autograd",
         says=(
             "'float' object has no attribute 'backward'",
             "'int' object has no attribute 'backward'",
@@ -112,6 +116,7 @@ KINDS = (
     ),
     Kind(
         slug="argument-not-a-tensor",
+        chapter="modules",
         says=(
             "'variable' object has no attribute '{attribute:w}'",
             "not supported between instances of 'tensor' and '{b:w}'",
@@ -236,6 +241,7 @@ KINDS = (
     ),
     Kind(
         slug="grad-is-none",
+        chapter="autograd",
         says=(
             "'nonetype' object has no attribute 'zero_'",
             "'nonetype' object has no attribute 'data'",

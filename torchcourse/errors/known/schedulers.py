@@ -5,6 +5,7 @@ from ..data import Kind
 KINDS = (
     Kind(
         slug="scheduler-order",
+        chapter="training",
         says=(
             "detected call of 'lr_scheduler.step()' before 'optimizer.step()'",
             "before 'optimizer.step()'",
@@ -24,6 +25,7 @@ KINDS = (
     ),
     Kind(
         slug="plateau-needs-metric",
+        chapter="optimizers",
         says=(
             "step() missing 1 required positional argument: 'metrics'",
             "argument: 'metrics'",
@@ -43,6 +45,7 @@ KINDS = (
     ),
     Kind(
         slug="scheduler-steps-exceeded",
+        chapter="optimizers",
         says=(
             "tried to step {steps:d} times. the specified number of total steps is {total:d}",
             "the specified number of total steps is",
@@ -61,6 +64,7 @@ KINDS = (
     ),
     Kind(
         slug="scheduler-initial-lr",
+        chapter="optimizers",
         says=(
             "param 'initial_lr' is not specified in param_groups[{group:d}] when resuming an optimizer",
             "'initial_lr' is not specified",
@@ -82,6 +86,7 @@ KINDS = (
     ),
     Kind(
         slug="scheduler-argument",
+        chapter="optimizers",
         says=(
             "'steplr' object is not callable",
             "'cosineannealinglr' object is not callable",

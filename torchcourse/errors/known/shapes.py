@@ -14,6 +14,7 @@ def _products(text: str, values: Mapping[str, str]) -> Values:
 KINDS = (
     Kind(
         slug="matmul-sizes",
+        chapter="modules",
         says=(
             "mat1 and mat2 shapes cannot be multiplied",
             "mat1 dim 1 must match mat2 dim 0",
@@ -78,6 +79,7 @@ KINDS = (
     ),
     Kind(
         slug="broadcast-sizes",
+        chapter="storage",
         says=(
             (
                 "the size of tensor a ({a:d}) must match the size of tensor b ({b:d}) at non-singleton dimension "
@@ -120,6 +122,7 @@ KINDS = (
     ),
     Kind(
         slug="cat-sizes",
+        chapter="storage",
         says=(
             "sizes of tensors must match except in dimension {dimension:d}",
             "sizes of tensors must match except in dimension",
@@ -165,6 +168,7 @@ KINDS = (
     ),
     Kind(
         slug="stack-sizes",
+        chapter="training",
         says=(
             (
                 "stack expects each tensor to be equal size, but got {first:s} at entry {i:d} and {second:s} at "
@@ -201,6 +205,7 @@ KINDS = (
     ),
     Kind(
         slug="conv-channels",
+        chapter="modules",
         says=(
             "expected stride to be a single integer value or a list of",
             "weight should have at least three dimensions",
@@ -262,6 +267,7 @@ KINDS = (
     ),
     Kind(
         slug="missing-batch-dimension",
+        chapter="modules",
         says=(
             "expected at least 2d input (got",
             "softmax2d: expected input to be 3d or 4d",
@@ -384,6 +390,7 @@ KINDS = (
     ),
     Kind(
         slug="kernel-larger-than-input",
+        chapter="modules",
         says=(
             "expected non-zero, positive output size",
             "kernel size should be greater than zero",
@@ -447,6 +454,7 @@ KINDS = (
     ),
     Kind(
         slug="norm-features",
+        chapter="modules",
         says=(
             "expected input's size at dim={dim:d} to match num_features ({features:d}), but got: {got:d}",
             "does not match num_features",
@@ -497,6 +505,7 @@ KINDS = (
     ),
     Kind(
         slug="rnn-sizes",
+        chapter="modules",
         says=(
             "input.size(-1) must be equal to input_size. expected {expected:d}, got {got:d}",
             "input.size(-1) must be equal to input_size",
@@ -535,6 +544,7 @@ KINDS = (
     ),
     Kind(
         slug="attention-sizes",
+        chapter="modules",
         says=(
             "embed_dim must be divisible by num_heads",
             "was expecting embedding dimension of {expected:d}, but got {got:d}",
@@ -582,6 +592,7 @@ KINDS = (
     ),
     Kind(
         slug="dimension-not-equal",
+        chapter="storage",
         says=(
             "start ({start:d}) + length ({length:d}) exceeds dimension size ({size:d})",
             "expected {a:w}.size({i:d}) == {b:w}.size({j:d}) to be true, but got false",
@@ -648,6 +659,7 @@ KINDS = (
     ),
     Kind(
         slug="vector-expected",
+        chapter="training",
         says=(
             "multi-target not supported",
             "1d tensor expected{...}target",

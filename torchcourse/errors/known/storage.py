@@ -5,6 +5,7 @@ from ..data import Kind
 KINDS = (
     Kind(
         slug="view-not-possible",
+        chapter="storage",
         says=(
             "input is not contiguous at",
             "view size is not compatible with input tensor's size and stride",
@@ -29,6 +30,7 @@ KINDS = (
     ),
     Kind(
         slug="reshape-wrong-size",
+        chapter="storage",
         says=(
             "shape '{shape:s}' is invalid for input of size {size:d}",
             "is invalid for input of size",
@@ -49,6 +51,7 @@ KINDS = (
     ),
     Kind(
         slug="reshape-two-unknown",
+        chapter="storage",
         says=("only one dimension can be inferred",),
         what="One `-1` in a shape is computed from the number of elements; two of them have no one answer.",
         causes=("Two sizes of the shape are -1.",),
@@ -57,6 +60,7 @@ KINDS = (
     ),
     Kind(
         slug="reshape-ambiguous",
+        chapter="storage",
         says=(
             "cannot reshape tensor of 0 elements into shape {shape:s}",
             "because the unspecified dimension size -1 can be any value",
@@ -71,6 +75,7 @@ KINDS = (
     ),
     Kind(
         slug="view-unflatten",
+        chapter="storage",
         says=(
             "unflatten: provided sizes {sizes:s} don't multiply up to the size of dim",
             "don't multiply up to the size of dim",
@@ -82,6 +87,7 @@ KINDS = (
     ),
     Kind(
         slug="write-to-expanded",
+        chapter="storage",
         says=("more than one element of the written-to tensor refers to a single memory location",),
         what=(
             "`expand` and broadcasting repeat elements with stride 0: many positions are one address, so an "
@@ -96,6 +102,7 @@ KINDS = (
     ),
     Kind(
         slug="write-overlaps-input",
+        chapter="storage",
         says=("the input tensor and the written-to tensor refer to a single memory location",),
         what=(
             "The operation would read and write the same memory in an order that is not defined: source and "
@@ -110,6 +117,7 @@ KINDS = (
     ),
     Kind(
         slug="stride-negative",
+        chapter="storage",
         says=(
             "negative strides are not supported",
             "at least one stride in the given numpy array is negative",
@@ -133,6 +141,7 @@ KINDS = (
     ),
     Kind(
         slug="as-strided-out-of-bounds",
+        chapter="storage",
         says=(
             "setstorage: sizes {...} requiring a storage size of",
             "are out of bounds for storage of size",
@@ -155,6 +164,7 @@ KINDS = (
     ),
     Kind(
         slug="storage-resize-refused",
+        chapter="storage",
         says=(
             "non-inplace resize is deprecated",
             "trying to resize storage that is not resizable",
@@ -185,6 +195,7 @@ KINDS = (
     ),
     Kind(
         slug="array-of-objects",
+        chapter="storage",
         says=(
             "can't convert np.ndarray of type numpy.object_",
             "can't convert np.ndarray of type object",
@@ -210,6 +221,7 @@ KINDS = (
     ),
     Kind(
         slug="array-not-writable",
+        chapter="storage",
         says=(
             "the given numpy array is not writable",
             "the given numpy array is not writeable",
@@ -226,6 +238,7 @@ KINDS = (
     ),
     Kind(
         slug="dimension-out-of-range",
+        chapter="training",
         says=(
             "dimension specified as {dimension:d} but tensor has no dimensions",
             "dimension out of range (expected to be in range of",
@@ -254,6 +267,7 @@ KINDS = (
     ),
     Kind(
         slug="index-out-of-bounds",
+        chapter="storage",
         says=(
             "selected index k out of range",
             "index {index:d} is out of bounds for dimension {dimension:d} with size {size:d}",
@@ -281,6 +295,7 @@ KINDS = (
     ),
     Kind(
         slug="too-many-indices",
+        chapter="storage",
         says=(
             "too many indices for tensor of dimension {dims:d}",
             "invalid index of a 0-dim tensor",
@@ -300,6 +315,7 @@ KINDS = (
     ),
     Kind(
         slug="mask-wrong-shape",
+        chapter="storage",
         says=(
             (
                 "the shape of the mask {mask:s} at index {index:d} does not match the shape of the indexed tensor "
@@ -328,6 +344,7 @@ KINDS = (
     ),
     Kind(
         slug="index-wrong-dtype",
+        chapter="storage",
         says=(
             "tensors used as indices must be long, int, byte or bool tensors",
             "tensors used as indices must be long, byte or bool tensors",
@@ -344,6 +361,7 @@ KINDS = (
     ),
     Kind(
         slug="index-shapes-not-broadcastable",
+        chapter="storage",
         says=(
             "shape mismatch: indexing tensors could not be broadcast together with shapes",
             (
@@ -366,6 +384,7 @@ KINDS = (
     ),
     Kind(
         slug="gather-shapes",
+        chapter="storage",
         says=(
             (
                 "size does not match at dimension {dimension:d} expected index {index:s} to be smaller than self "
@@ -387,6 +406,7 @@ KINDS = (
     ),
     Kind(
         slug="permute-wrong-dims",
+        chapter="storage",
         says=(
             "number of dims don't match in permute",
             "number of dimensions in the tensor input does not match the length of the desired ordering",
@@ -404,6 +424,7 @@ KINDS = (
     ),
     Kind(
         slug="expand-wrong-size",
+        chapter="storage",
         says=(
             (
                 "the expanded size of the tensor ({wanted:d}) must match the existing size ({existing:d}) at "
@@ -437,6 +458,7 @@ KINDS = (
     ),
     Kind(
         slug="out-resized",
+        chapter="storage",
         says=("an output with one or more elements was resized since it had shape",),
         what="The `out=` tensor had another shape than the result, and was resized; PyTorch will forbid it.",
         causes=("`out=` has a wrong shape; with Python-made batches: samples of different sizes.",),
@@ -445,6 +467,7 @@ KINDS = (
     ),
     Kind(
         slug="numpy-not-available",
+        chapter="devices",
         says=(
             "numpy is not available",
             "a module that was compiled using numpy 1.x cannot be run in numpy 2",

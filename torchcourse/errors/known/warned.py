@@ -5,6 +5,7 @@ from ..data import Kind
 KINDS = (
     Kind(
         slug="copy-construct",
+        chapter="storage",
         says=(
             "to copy construct from a tensor",
             "sourcetensor.clone().detach()",
@@ -30,6 +31,7 @@ KINDS = (
     ),
     Kind(
         slug="deprecated-spelling",
+        chapter="training",
         says=(
             "nn.functional.upsample' is deprecated",
             "nn.functional.upsample_nearest' is deprecated",

@@ -1,0 +1,71 @@
+"""What `run.py lab` hands over to: the copy, and with which words JupyterLab starts."""
+
+import sys
+
+import pytest
+
+from torchcourse import _lab
+
+
+@pytest.fixture
+def started(monkeypatch, tmp_path):
+    """Calls `main`; JupyterLab and the copy are written down instead of made."""
+    seen = {"copied": None}
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["_lab"])
+    monkeypatch.setattr(
+        _lab.runpy, "run_module", lambda name, run_name: seen.update(ran=(name, *sys.argv[1:]))
+    )
+    monkeypatch.setattr(_lab._work, "main", lambda words: seen.update(copied=words) or seen.get("code", 0))
+    monkeypatch.setattr(_lab, "_as_root", lambda: [])
+
+    def start(*words, code=0):
+        seen["code"] = code
+        return _lab.main(words), seen
+
+    return start
+
+
+def test_the_copy_is_brought_up_to_date_and_opened(started, tmp_path):
+    code, seen = started("--no-browser")
+    assert code == 0 and seen["copied"] == ["notebooks", "work"]
+    url = "--LabApp.default_url=/lab/tree/index.ipynb"
+    assert seen["ran"] == ("jupyterlab", f"--ServerApp.root_dir={tmp_path / 'work'}", url, "--no-browser")
+
+
+def test_source_opens_the_originals_and_touches_no_copy(started, tmp_path):
+    _, seen = started("--source")
+    assert seen["copied"] is None and f"--ServerApp.root_dir={tmp_path / 'notebooks'}" in seen["ran"]
+
+
+def test_reset_is_the_copys(started):
+    assert started("--reset", "01")[1]["copied"] == ["notebooks", "work", "--reset", "01"]
+
+
+def test_a_copy_that_fails_opens_nothing(started):
+    code, seen = started(code=1)
+    assert code == 1 and "ran" not in seen
+
+
+def test_teach_takes_its_words_from_the_lessons_layout(started, monkeypatch):
+    monkeypatch.setattr(
+        _lab, "_teaching", lambda chapter: [f"--LabApp.default_url=/lab/workspaces/{chapter}"]
+    )
+    assert started("--teach", "01")[1]["ran"][2] == "--LabApp.default_url=/lab/workspaces/01"
+
+
+def test_a_chapter_that_is_not_there_opens_nothing(started, capfd):
+    code, seen = started("--teach", "99")
+    assert code == 1 and "ran" not in seen and "There is no chapter '99'" in capfd.readouterr().err
+
+
+def test_two_wishes_at_once_are_a_wrong_call(started):
+    with pytest.raises(SystemExit, match="2"):
+        started("--source", "--reset", "01")
+
+
+def test_root_is_said_to_be_meant(monkeypatch):
+    monkeypatch.setattr(_lab.os, "geteuid", lambda: 0, raising=False)
+    assert _lab._as_root() == ["--allow-root"]
+    monkeypatch.setattr(_lab.os, "geteuid", lambda: 1000)
+    assert _lab._as_root() == []
