@@ -1,0 +1,1 @@
+"""A class on one machine, tried out: a real JupyterHub on loopback, N learners, every cell, at once."""
