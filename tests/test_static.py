@@ -23,7 +23,8 @@ def run(*command):
 
 @pytest.mark.parametrize("command", ["check", "format --check"])
 def test_ruff(command):
-    run(sys.executable, "-m", "ruff", *command.split(), "torchcourse", "tests", "notebooks", "run.py")
+    code = ("torchcourse", "tests", "web", "classroom", "notebooks", "run.py")
+    run(sys.executable, "-m", "ruff", *command.split(), *code)
 
 
 def test_types():

@@ -28,6 +28,11 @@ class Lesson:
     def file(self) -> str:
         return f"{self.stem}.ipynb"
 
+    @property
+    def notes(self) -> str:
+        """What an instructor reads: minutes per section, questions, wrong answers to expect."""
+        return f"notes/{self.stem}.md"
+
 
 LESSONS = (
     Lesson(
@@ -456,7 +461,6 @@ LESSONS = (
 )
 
 
-# The chapters to come, so that the index tells the whole plan.
 def lesson(stem: str) -> Lesson:
     """The lesson with this stem. Raises KeyError with the known stems."""
     for entry in LESSONS:
@@ -466,13 +470,14 @@ def lesson(stem: str) -> Lesson:
 
 
 def bar(stem: str) -> str:
-    """The Markdown bar that stands first and last in a notebook: previous, contents, next."""
+    """The Markdown bar that stands first and last in a notebook: previous, contents, glossary, next."""
     place = LESSONS.index(lesson(stem))
     before = LESSONS[place - 1] if place else None
     after = LESSONS[place + 1] if place + 1 < len(LESSONS) else None
     parts = [
         f"[← {before.number} {before.title}]({before.file})" if before else "",
         "[Contents](index.ipynb)",
+        "[Glossary](glossary.md)",
         f"[{after.number} {after.title} →]({after.file})" if after else "",
     ]
     return " · ".join(part for part in parts if part)
@@ -491,12 +496,18 @@ def opening(stem: str) -> str:
 
 def contents() -> str:
     """The Markdown table of the index."""
-    head = "| | Notebook | The puzzle it opens with | Minutes | Seconds to run | Memory (MB) |"
+    head = "| | Notebook | The puzzle it opens with | Minutes | To teach it |"
     rows = [
-        f"| {e.number} | [{e.title}]({e.file}) | {e.puzzle} | {e.minutes} | ≤ {e.seconds} | ≤ {e.megabytes} |"
+        f"| {e.number} | [{e.title}]({e.file}) | {e.puzzle} | {e.minutes} | [notes {e.number}]({e.notes}) |"
         for e in LESSONS
     ]
-    return "\n".join([head, "|---|---|---|---|---|---|", *rows])
+    seconds, megabytes = max(e.seconds for e in LESSONS), max(e.megabytes for e in LESSONS)
+    most = (
+        f"*Minutes* are a reader's. To run all cells of one takes at most {seconds} s and {megabytes} MB "
+        "on two cores; a test holds the notebooks to that."
+    )
+    words = "The words of the course, each with what happens behind it: the [glossary](glossary.md)."
+    return "\n".join([head, "|---|---|---|---|---|", *rows, "", most, "", words])
 
 
 def goals() -> str:

@@ -106,6 +106,16 @@ def centred(x):
 CENTRE = {
     "the solution": (centred, "right"),
     "arithmetic": (lambda x: x - x.mean(0) * (x.new_ones(x.shape[0]).sum() - 1).clamp(max=1), "right"),
+    "a tensor of the answer": (
+        lambda x: torch.where(torch.tensor(x.shape[0] > 1), x - x.mean(dim=0), x),
+        "right",
+    ),
+    "a number as a factor": (lambda x: x - min(x.shape[0] - 1, 1) * x.mean(dim=0), "right"),
+    "a branch of the graph": (
+        lambda x: torch.cond(x.shape[0] > 1, lambda x: x - x.mean(0), lambda x: x.clone(), (x,)),
+        "right",
+    ),
+    "Python asks": (lambda x: x - int(x.shape[0] > 1) * x.mean(dim=0), "not yet"),
     "the stub": (lambda x: x - x.mean(dim=0) if x.shape[0] > 1 else x, "not yet"),
     "len": (lambda x: x if len(x) == 1 else x - x.mean(dim=0), "almost"),
     "always": (lambda x: x - x.mean(dim=0), "wrong"),

@@ -154,7 +154,19 @@ def from_constant(dataset: Any, worker_seed: int) -> None:
     dataset.rng = np.random.default_rng(42)
 
 
-def from_low_bits_only(dataset: Any, worker_seed: int) -> None:
+def from_the_seed_of_the_copy(dataset: Any, worker_seed: int) -> None:
+    dataset.rng = np.random.default_rng(0)
+
+
+def set_in_place(dataset: Any, worker_seed: int) -> None:
+    dataset.rng.bit_generator.state = np.random.default_rng(worker_seed).bit_generator.state
+
+
+def from_the_last_bit(dataset: Any, worker_seed: int) -> None:
+    dataset.rng = np.random.default_rng(worker_seed % 2)
+
+
+def from_high_bits_only(dataset: Any, worker_seed: int) -> None:
     dataset.rng = np.random.default_rng(worker_seed // 1000)
 
 
@@ -170,8 +182,11 @@ def seeds_the_global_one(dataset: Any, worker_seed: int) -> None:
     ("answer", "state", "why"),
     [
         (from_worker_seed, "right", "each epoch"),
-        (from_constant, "wrong", "workers 0 and 1"),
-        (from_low_bits_only, "wrong", "workers 0 and 1"),
+        (set_in_place, "right", "each epoch"),
+        (from_constant, "wrong", "every worker has the same seed"),
+        (from_the_seed_of_the_copy, "wrong", "every worker has the same seed"),
+        (from_the_last_bit, "wrong", "the next epoch rolls the same"),
+        (from_high_bits_only, "wrong", "workers 0 and 1"),
         (from_nothing, "wrong", "would not repeat"),
         (seeds_the_global_one, "wrong", "still the generator that came with the copy"),
         (lambda dataset, worker_seed: ..., "not yet", "still returns"),

@@ -8,6 +8,7 @@ import nbformat
 from nbformat import NotebookNode
 
 from .files import tags
+from .slides import slide_types
 
 KERNELSPEC = {"display_name": "torchcourse (CPU)", "language": "python", "name": "torchcourse-cpu"}
 WIDGET_VIEW = "application/vnd.jupyter.widget-view+json"
@@ -26,7 +27,11 @@ def normalise(notebook: NotebookNode) -> NotebookNode:
     """A copy of the notebook in its stored form; a notebook in that form comes back equal."""
     cells = _cells(deepcopy(notebook.cells))
     metadata = {"kernelspec": dict(KERNELSPEC), "language_info": {"name": "python"}}
-    return nbformat.from_dict({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
+    stored = nbformat.from_dict({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
+    for cell, kind in zip(stored.cells, slide_types(stored.cells), strict=True):
+        if kind:
+            cell.metadata["slideshow"] = {"slide_type": kind}
+    return stored
 
 
 def source_mark(cell: NotebookNode) -> str:
@@ -82,7 +87,7 @@ def _cell_id(cell: NotebookNode, seen: set[str]) -> str:
 
 
 def _metadata(cell: NotebookNode) -> dict:
-    keys = ["tags", "slideshow"] + (["measured_source"] if "measured" in tags(cell) else [])
+    keys = ["tags"] + (["measured_source"] if "measured" in tags(cell) else [])
     kept = {key: cell.metadata[key] for key in keys if cell.get("metadata", {}).get(key)}
     if "predict" in tags(
         cell

@@ -42,10 +42,17 @@ def test_counts_run_from_one_and_no_count_is_made_up():
 
 
 def test_metadata_is_cut():
-    kept = {"tags": ["measured"], "slideshow": {"slide_type": "slide"}}
+    kept = {"tags": ["measured"]}
     stored = normal(code_cell(metadata=kept | {"execution": {}, "collapsed": True}))
     assert stored.cells[0].metadata == kept
     assert set(stored.metadata) == {"kernelspec", "language_info"}
+
+
+def test_slides_begin_where_the_rule_says_not_where_a_hand_did():
+    title = {"cell_type": "markdown", "metadata": {}, "source": "# Title"}
+    by_hand = code_cell(metadata={"slideshow": {"slide_type": "skip"}})
+    cells = normal(from_dict(title), by_hand).cells
+    assert [cell.metadata.get("slideshow") for cell in cells] == [{"slide_type": "slide"}, None]
 
 
 def test_streams_are_merged():

@@ -236,9 +236,7 @@ def _only_nodes(tensors: list[Tensor], search: Search, growing: float, older: in
     older: what ends with this node or an earlier one did not grow in the last step, however large it is.
     """
     sizes = [
-        (len(_graphs.nodes_of(tensor, set())), k)
-        for k, tensor in enumerate(tensors)
-        if _age(tensor) > older
+        (len(_graphs.nodes_of(tensor, set())), k) for k, tensor in enumerate(tensors) if _age(tensor) > older
     ]
     if not sizes:
         return []

@@ -134,27 +134,40 @@ def _passes_on(answer: Any) -> str:
 def renew(answer: Any) -> Iterator[Verdict]:
     """renew(dataset, worker_seed) puts a new NumPy generator into dataset.rng: another for each worker and epoch."""
 
-    def rolled(worker_seed: int) -> list[float]:
-        dataset = randomness.Rolls(4, rng=np.random.default_rng(0))
-        answer(dataset, worker_seed)
-        given: Any = dataset.rng
-        return [float(number) for number in given.random(4)]
-
     with _kept():
-        base, next_base = 937055941807507096, 4611686018427387904
-        copies = rolled(base), rolled(base + 1), rolled(next_base), rolled(base + 2**32)
-        if rolled(base) == np.random.default_rng(0).random(4).tolist():
-            yield wrong("`dataset.rng` is still the generator that came with the copy. Set the attribute.")
-        elif copies[0] == copies[1]:
-            yield wrong(
-                "workers 0 and 1 roll the same numbers: their seeds differ by 1, and yours must not forget it."
-            )
-        elif copies[0] == copies[2]:
-            yield wrong("the next epoch rolls the same numbers: use the worker's seed, not a constant.")
-        elif rolled(base) != copies[0]:
-            yield wrong("the same worker seed gave other numbers: a second run would not repeat.")
-        else:
-            yield right("another stream for each worker and each epoch, and the same again in the next run.")
+        yield _judge_renew(answer)
+
+
+def _judge_renew(answer: Any) -> Verdict:
+    base, next_base = 937055941807507096, 4611686018427387904
+    first, second, next_epoch = (_renewed(answer, seed) for seed in (base, base + 1, next_base))
+    if first is None:
+        return wrong("`dataset.rng` is still the generator that came with the copy. Set the attribute.")
+    if first == second == next_epoch:
+        return wrong(
+            "every worker has the same seed now: workers 0 and 1 roll the same numbers, in every epoch. "
+            "Use `worker_seed`, not a constant."
+        )
+    if first == second:
+        return wrong(
+            "workers 0 and 1 roll the same numbers: their seeds differ by 1, and yours must not forget it."
+        )
+    if first == next_epoch:
+        return wrong("the next epoch rolls the same numbers: use the whole of the worker's seed.")
+    if _renewed(answer, base) != first:
+        return wrong("the same worker seed gave other numbers: a second run would not repeat.")
+    return right("another stream for each worker and each epoch, and the same again in the next run.")
+
+
+def _renewed(answer: Any, worker_seed: int) -> list[float] | None:
+    """What the data set's generator rolls in a worker with that seed; None: it came with the copy, untouched."""
+    came = np.random.default_rng(0)
+    dataset = randomness.Rolls(4, rng=came)
+    answer(dataset, worker_seed)
+    given: Any = dataset.rng
+    numbers = [float(number) for number in given.random(4)]
+    untouched = given is came and numbers == np.random.default_rng(0).random(4).tolist()
+    return None if untouched else numbers
 
 
 # --- what a reader rebuilds ---------------------------------------------------------------------------------
