@@ -29,8 +29,8 @@ from pathlib import Path
 
 HERE, WINDOWS = Path(__file__).resolve().parent, os.name == "nt"
 PYTHONS = ("3.11", "3.12", "3.13")
-PYTHON, EXTRAS = platform.python_version().rpartition(".")[0], ("lab", "test", "bench")  # each holds the one before
-TORCH = os.environ.get("TORCHCOURSE_TORCH") or "torch==2.13.*"
+PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
+EXTRAS, TORCH = ("lab", "test", "bench"), os.environ.get("TORCHCOURSE_TORCH") or "torch==2.13.*"
 CPU_WHEELS = "https://download.pytorch.org/whl/cpu/"
 WHEELS = (sys.executable, "-m", "torchcourse._wheels", "--torch", TORCH)  # runs without the environment
 # On Windows, Python before 3.13 misreads the path that an editable install leaves, unless it is ASCII.

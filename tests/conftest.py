@@ -51,6 +51,8 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 def _together(nodeid: str) -> str:
     """What must run in one process: the lanes that share a notebook's kernel, and tests on one open page."""
     file, _, test = nodeid.partition("::")
+    if file.startswith("tests/web/"):  # they share a site that one of them builds
+        return file
     name, _, parameter = test.partition("[")
     if name in ("test_rerun", "test_state", "test_budget"):
         return f"{file} {parameter}"

@@ -1,13 +1,17 @@
-"""What importing torchcourse does in IPython: `%%xray`, and results that show themselves as views.
+"""What importing torchcourse does in IPython: `%%xray`, results that show themselves as views, and notes below
+cells that another release of torch answers differently.
 
 Imports neither PyTorch nor a widget; IPython's own look-ups do when they need one.
 """
 
+import sys
 from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
+from . import _restarted
 from ._magic import register_magic, running_shell
+from ._releases import STORED, notes
 
 # A result's class -> the module whose `view(result)` shows it.
 _VIEWS = {
@@ -32,7 +36,20 @@ def register(shell: Any = None) -> bool:
     formatter = shell.display_formatter.mimebundle_formatter
     for (module, name), shows in _VIEWS.items():
         formatter.for_type_by_name(module, name, _shower(shows))
+    shell.events.register("post_run_cell", _note)
+    _restarted.watch(shell)
     return True
+
+
+def _note(result: Any) -> None:
+    """Below a cell that ran: what is not the same on this torch; nothing without torch, or on the stored one."""
+    version = str(getattr(sys.modules.get("torch"), "__version__", ""))
+    if not version or version.startswith(f"{STORED}."):
+        return
+    from IPython.display import display
+
+    for note in notes(result.info.raw_cell or "", result.error_in_exec, version):
+        display(note)
 
 
 def _shower(module: str) -> Callable[..., Any]:

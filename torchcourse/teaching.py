@@ -8,6 +8,8 @@ from html import escape
 from types import TracebackType
 from typing import Any
 
+from ._releases import RAISES, is_older
+
 LONGEST_LINE = 400  # characters of a message that a cell shows
 
 
@@ -19,7 +21,7 @@ class raises:
     exceptions: the exception classes that are expected. match: a regular expression that
     the message must contain (`re.search`), or None. `.value` holds the exception afterwards.
     An AssertionError says so when nothing is raised or when the message differs; an
-    exception of another class passes through untouched.
+    exception of another class passes through, with a note that says what was expected.
     """
 
     def __init__(self, *exceptions: type[BaseException], match: str | None = None) -> None:
@@ -39,6 +41,7 @@ class raises:
                 f"Nothing was raised. Expected here: {_expected(self.expected, self.match)}."
             )
         if not isinstance(value, self.expected):
+            value.add_note(f"{RAISES}{_expected(self.expected, self.match)}.")
             return False
         self.value = value
         line = _telling_line(_message(value), self.match)
@@ -60,11 +63,14 @@ class warns:
     PyTorch gives many warnings once per process only; inside the block it gives them each
     time (`torch.set_warn_always`, and its private twin for `TypedStorage`). `.value` holds the
     first warning that fits. Other warnings of the block are not shown. Same errors as `raises`.
+    since: the oldest release of torch known to give it ("2.10"); on an older one it may stay away,
+    and a line says so.
     """
 
-    def __init__(self, *categories: type[Warning], match: str | None = None) -> None:
+    def __init__(self, *categories: type[Warning], match: str | None = None, since: str = "0") -> None:
         self.expected = _classes("warns", categories, Warning)
         self.match = _pattern("warns", match)
+        self.since = since
         self.value: Warning | None = None
         self._blocks: list[tuple[warnings.catch_warnings[Any], Any, tuple[bool, bool]]] = []
 
@@ -90,6 +96,9 @@ class warns:
                 self.value = warning
                 print(f"{seen.category.__name__}: {line}".rstrip(": "))
                 return
+        if is_older(self.since):
+            print(f"No such warning: torch gives it since {self.since} or a little earlier.")
+            return
         raise AssertionError(
             f"No such warning was given. Expected here: {_expected(self.expected, self.match)}."
         )

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from torch import Tensor
 
 from tests.autograd.programs import NeverReads, Reads, Writes, complaint, nodes_of, program
+from torchcourse._saved import SEEN
 from torchcourse.autograd import Graph, graph
 from torchcourse.autograd.saved import reads_saved
 
@@ -137,5 +138,5 @@ def test_the_versions_are_those_of_the_message() -> None:
         "damaged",
         3,
         1,
-        8,
+        8 if SEEN else 0,  # an older PyTorch does not hand out what was written to
     )

@@ -2,7 +2,7 @@
 
 | what | why | where it is missing |
 | --- | --- | --- |
-| `Node._raw_saved_*`, `SavedTensor.data`, `.unpack_hook` | what a node saves, without an unpack hook | nothing listed |
+| `Node._raw_saved_*`, `SavedTensor.data`, `.unpack_hook` | what a node saves, no hook run | see torchcourse/_saved.py |
 | `Node._saved_*` | PyTorch's own check of the version counter | nothing listed |
 | `Node._input_metadata` | shape and dtype of what a node's operator made | shape None |
 | `Node._sequence_nr`, `_get_sequence_nr` | which module made a node | a node of our own is made and asked |
@@ -18,8 +18,9 @@ from typing import Any
 
 import torch
 
+from torchcourse._saved import raw_saved
+
 _SavedTensor = getattr(torch._C._autograd, "SavedTensor", None)
-CAN_LOOK = hasattr(_SavedTensor, "unpack_hook") and hasattr(_SavedTensor, "data")
 _dispatch_modes = getattr(torch._C, "_len_torch_dispatch_stack", lambda: 1)  # how many are active
 _function_modes = getattr(torch._C, "_len_torch_function_stack", lambda: 1)
 LEAF_NUMBER = 2**64 - 1  # AccumulateGrad has no place in the order of creation
@@ -106,9 +107,10 @@ def checkpoint_inputs(hook: Any) -> list[Any]:
         if hasattr(value, "saved_args"):
             return [one for one in value.saved_args if _SavedTensor and isinstance(one, _SavedTensor)]
         saver = getattr(value, "input_saver", None)
-        if saver is not None:
+        node = getattr(saver, "grad_fn", saver)  # in 2.9 a tensor that has the node
+        if node is not None:
             with contextlib.suppress(RuntimeError):
-                return list(saver._raw_saved_tensors)
+                return list(raw_saved(node, "_raw_saved_tensors", ()))
         if getattr(value, "__name__", "") == "unpack_hook" and value is not hook:
             return checkpoint_inputs(value)
     return []

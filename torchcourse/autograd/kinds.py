@@ -47,7 +47,7 @@ def _learn(node: Any, cls: type) -> Kind:
     name = str(node.name()).removeprefix("torch::autograd::")
     if _torch.is_python_function(node):
         return Kind(name, _FUNCTIONS.get(name, "custom Function"), True, (), False)
-    raws = [one for one in dir(cls) if one.startswith("_raw_saved_")] if _torch.CAN_LOOK else []
+    raws = [one for one in dir(cls) if one.startswith("_raw_saved_")]
     saves = tuple((raw.removeprefix("_raw_saved_"), raw, raw.removeprefix("_raw")) for raw in raws)
     return Kind(name, _built_in(name), False, saves, name == ACCUMULATE)
 

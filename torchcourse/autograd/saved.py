@@ -16,6 +16,8 @@ from typing import Any
 
 import torch
 
+from torchcourse._saved import raw_saved
+
 from . import _ghost, _torch
 from .data import Saved, maker
 from .kinds import Kind
@@ -53,7 +55,7 @@ class Sizes:
         found = []
         try:
             for name, raw_name, saved_name in fields:
-                if getattr(node, raw_name).unpack_hook is not None:
+                if raw_saved(node, raw_name).unpack_hook is not None:
                     return None
                 tensor = getattr(node, saved_name)
                 if tensor is not None:
@@ -120,7 +122,7 @@ def _operator(node: Any, fields: Fields, sizes: Sizes) -> Look:
     stale = freed = False
     for name, raw_name, saved_name in fields:
         try:
-            raw = getattr(node, raw_name)
+            raw = raw_saved(node, raw_name)
             several = type(raw) is tuple
             if _hooked(raw) if several else raw.unpack_hook is not None:
                 found.extend(_one_by_one(name, raw if several else (raw,), sizes, several))
@@ -146,7 +148,7 @@ def _hooked(raws: Iterable[Any]) -> bool:
 def _refused(node: Any, name: str, raw_name: str, message: str, sizes: Sizes) -> Iterator[Saved]:
     """What could not be read: a list member by member, as far as PyTorch hands it out."""
     try:
-        raw = getattr(node, raw_name)
+        raw = raw_saved(node, raw_name)
     except RuntimeError:
         yield _bad(name, None, message, sizes)
         return
@@ -208,11 +210,11 @@ def _packed(label: str, packed: Any, hook: Any, sizes: Sizes) -> Saved:
 def _custom(node: Any, sizes: Sizes) -> Look:
     reads = reads_saved(_torch.backward_of(node))
     try:
-        raws = node._raw_saved_tensors
+        raws = raw_saved(node, "_raw_saved_tensors")
     except RuntimeError as error:
         freed = FREED in str(error)
         return ((Saved("tensors", "freed"),) if freed and reads else ()), False, freed and reads
-    found = tuple(_one_by_one("tensors", raws, sizes, True)) if _torch.CAN_LOOK else ()
+    found = tuple(_one_by_one("tensors", raws, sizes, True))
     stale = any(one.state == "damaged" for one in found)
     if found and not stale and not any(one.hook for one in found):
         stale = DAMAGED in _complaint(node)  # an output of its own is checked only so

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from torchcourse._saved import raw_saved
 from torchcourse.autograd._torch import is_python_function
 
 from . import _numbers
@@ -113,13 +114,13 @@ def _post(node: Any, search: _Search) -> Any:
 def _saved(node: Any) -> Iterator[tuple[str, Any]]:
     """The tensors and numbers that the node kept. What a hook packed is not unpacked: that may compute."""
     if is_python_function(node):
-        raws = getattr(node, "_raw_saved_tensors", ())
+        raws = raw_saved(node, "_raw_saved_tensors", ())
         if all(raw.unpack_hook is None for raw in raws):
             yield from ((f"saved[{k}]", t) for k, t in enumerate(node.saved_tensors) if t is not None)
         return
     for name in dir(type(node)):
         if name.startswith("_saved_"):
-            raw = getattr(node, f"_raw{name}", None)
+            raw = raw_saved(node, f"_raw{name}", None)
             if getattr(raw, "unpack_hook", None) is None and not isinstance(raw, (tuple, list)):
                 value = getattr(node, name)
                 if isinstance(value, (Tensor, float)):

@@ -7,6 +7,7 @@ from typing import Any
 
 from torch import Tensor
 
+from torchcourse._saved import raw_saved
 from torchcourse.layers.look import tensors_in
 from torchcourse.layers.storages import storage_of
 
@@ -33,7 +34,7 @@ def kept_by(node: Any) -> Iterator[int]:
     """The storages that a node keeps for backward, by address. No hook runs."""
     for name in _names(type(node)):
         try:
-            raw = getattr(node, name)
+            raw = raw_saved(node, name)
         except RuntimeError:  # freed by a backward
             continue
         for one in raw if isinstance(raw, (tuple, list)) else (raw,):

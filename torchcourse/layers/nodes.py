@@ -5,6 +5,8 @@ from typing import Any
 
 import torch
 
+from torchcourse._saved import raw_saved
+
 ACCUMULATE_GRAD = 2**64 - 1  # AccumulateGrad has no place in the order of creation
 
 
@@ -58,7 +60,7 @@ def _saved(node: Any, name: str) -> Iterable[torch.Tensor]:
     """The tensors behind one saved variable. `.data` runs no unpack hook, so a checkpoint
     does not recompute; what a hook packed counts as far as it is made of tensors."""
     try:
-        raw = getattr(node, name)
+        raw = raw_saved(node, name)
         each = raw if isinstance(raw, (tuple, list)) else (raw,)
         return [tensor for one in each for tensor in _tensors(one.data)]
     except (RuntimeError, AttributeError):  # freed by a backward, or another PyTorch

@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from torchcourse._saved import raw_saved
 from torchcourse.autograd._torch import checkpoint_inputs
 from torchcourse.layers.look import tensors_in
 from torchcourse.layers.storages import storage_of
@@ -35,7 +36,7 @@ def saved_storages(root: Any) -> Iterator[torch.UntypedStorage]:
 def _tensors(node: Any) -> Iterator[torch.Tensor]:
     for name in _names(type(node)):
         try:
-            raw = getattr(node, name)
+            raw = raw_saved(node, name)
         except RuntimeError:  # freed by an earlier backward
             continue
         for one in raw if isinstance(raw, (tuple, list)) else (raw,):
