@@ -143,7 +143,7 @@ def _words(one: Result, claim: Claim) -> str:
     found = _verdict(one, claim)
     why = " ".join(change.sentence for change in _known_changes(one, claim))
     shown = [f"- {line}" for line in found.stored] + [f"+ {line}" for line in found.here]
-    folded = f"<details><summary>{_link(claim)} {_html(why)}</summary>\n\n```diff\n"
+    folded = f"<details><summary>{claim.id} {_html(why)}</summary>\n\n{_link(claim)}:\n\n```diff\n"
     return folded + "\n".join(line.replace("```", "'''") for line in shown) + "\n```\n\n</details>"
 
 
@@ -180,7 +180,7 @@ def _strong(word: str) -> str:
 
 
 def _link(claim: Claim) -> str:
-    """To the claim's row on this page; HTML, since it also stands in a summary."""
+    """To the claim's row on this page."""
     return f'<a href="#{claim.id}">{claim.id}</a>'
 
 

@@ -70,7 +70,7 @@ def test_a_row_that_differs_says_what_changed(shown):
     assert "Nothing &lt;was> raised." in row
     assert '| <a href="#A-2">' not in shown  # it stands with the other words
     assert re.search(
-        r'<summary><a href="#A-2">A-2</a> </summary>\n\n```diff\n- Exp\n\+ ExpBackward0\n```', shown
+        r'<summary>A-2 </summary>\n\n<a href="#A-2">A-2</a>:\n\n```diff\n- Exp\n\+ ExpBackward0\n```', shown
     )
 
 
