@@ -1,17 +1,5 @@
-"""One browser for the tests of the site."""
+"""The browser of the browser lane serves the tests of the site, too; each of the two folders starts its own."""
 
-from collections.abc import Iterator
+from tests.browser.conftest import browser
 
-import pytest
-from playwright.sync_api import Browser
-
-from tests.browser import chromium
-
-
-@pytest.fixture(scope="package")
-def browser() -> Iterator[Browser]:
-    program = chromium.find()
-    if program is None:
-        pytest.skip(chromium.MISSING)
-    with chromium.running(program) as started:
-        yield started
+__all__ = ["browser"]
