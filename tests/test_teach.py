@@ -8,7 +8,7 @@ import pytest
 from jupyterlab_server.workspaces_handler import WorkspacesManager
 
 from torchcourse import _course, _teach
-from torchcourse._teach import TeachError, find, main, prepare
+from torchcourse._teach import TeachError, find, opening, prepare
 
 ROOT = Path(__file__).parents[1]
 LESSON = _course.lesson("01b_views_and_reshape")
@@ -84,16 +84,26 @@ def test_what_the_reader_has_stays_and_the_layout_starts_anew(work):
     assert state() == before and not left.exists()
 
 
-def test_the_command_prints_one_argument_a_line(work, capsys):
-    assert main([str(work), "01b"]) == 0
-    lines = capsys.readouterr().out.splitlines()
-    assert len(lines) == 3 and all(line.startswith("--LabApp.") for line in lines)
+def test_it_is_three_arguments(work):
+    words = opening(work, "01b")
+    assert len(words) == 3 and all(word.startswith("--LabApp.") for word in words)
 
 
 @pytest.mark.parametrize(
     ("asked", "words"), [("99", "no chapter '99'"), ("02", "has no 02_autograd.ipynb and")]
 )
-def test_the_command_says_why_not(work, capsys, asked, words):
-    assert main([str(work), asked]) == 1
-    told = capsys.readouterr()
-    assert words in told.err and told.out == "" and not (work / _teach.PLACE).exists()
+def test_it_says_why_not(work, asked, words):
+    with pytest.raises(TeachError, match=words):
+        opening(work, asked)
+    assert not (work / _teach.PLACE).exists()
+
+
+def test_a_folder_that_takes_no_layout_is_named(work, monkeypatch):
+    def full(*_):
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(_teach, "prepare", full)
+    with pytest.raises(
+        TeachError, match=r"could not be written \(No space left on device\)\. Make .* writable"
+    ):
+        opening(work, "01b")

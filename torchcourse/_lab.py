@@ -10,12 +10,11 @@ from __future__ import annotations
 import argparse
 import os
 import runpy
-import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import _work
+from . import _teach, _work
 
 FIRST_PAGE = "/lab/tree/index.ipynb"
 
@@ -26,8 +25,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     reset = ["--reset", asked.reset] if asked.reset else []
     if not asked.source and _work.main(["notebooks", "work", *reset]):
         return 1
-    opened = _teaching(asked.teach) if asked.teach else [f"--LabApp.default_url={FIRST_PAGE}"]
-    if not opened:
+    try:
+        opened = _teaching(asked.teach) if asked.teach else [f"--LabApp.default_url={FIRST_PAGE}"]
+    except _teach.TeachError as error:
+        print(error, file=sys.stderr)
         return 1
     root = Path.cwd() / ("notebooks" if asked.source else "work")
     sys.argv = ["jupyter-lab", f"--ServerApp.root_dir={root}", *opened, *_as_root(), *rest]
@@ -45,10 +46,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _teaching(chapter: str) -> list[str]:
-    """What Jupyter is started with for lesson and notes side by side, one argument a line; none: it said why."""
-    command = [sys.executable, "-m", "torchcourse._teach", "work", chapter]
-    told = subprocess.run(command, stdout=subprocess.PIPE, text=True)
-    return told.stdout.splitlines() if told.returncode == 0 else []
+    """What Jupyter is started with for lesson and notes side by side."""
+    return _teach.opening(Path("work"), chapter)
 
 
 def _as_root() -> list[str]:

@@ -1,14 +1,11 @@
 """One lesson for a class: the notebook with its notes beside it, in letters that carry to the last row.
 
-`python run.py lab --teach 01` calls `python -m torchcourse._teach work 01`, which prints with what Jupyter
-is to be started, one argument a line. Layout and settings lie in a folder of their own, made anew each
-time, so that a learner's own layout and settings stay what they are.
+`python run.py lab --teach 01` asks `opening` with what Jupyter is to be started. Layout and settings lie in a
+folder of their own, made anew each time, so that a learner's own layout and settings stay what they are.
 """
 
-import argparse
 import json
 import shutil
-import sys
 from pathlib import Path
 
 from torchcourse._course import LESSONS, Lesson
@@ -90,22 +87,9 @@ def prepare(root: Path, lesson: Lesson) -> list[str]:
     ]
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Prints the arguments; its exit code is 1 when a sentence says why not."""
-    parser = argparse.ArgumentParser(prog="python -m torchcourse._teach", description=__doc__)
-    parser.add_argument("root", type=Path, help="the folder of the notebooks")
-    parser.add_argument("chapter", metavar="NN")
-    asked = parser.parse_args(arguments)
+def opening(root: Path, chapter: str) -> list[str]:
+    """JupyterLab's arguments for this chapter ("01") of the copy in `root`; `TeachError` says why there are none."""
     try:
-        print(*prepare(asked.root, find(asked.chapter)), sep="\n")
-    except TeachError as error:
-        print(error, file=sys.stderr)
-        return 1
+        return prepare(root, find(chapter))
     except OSError as error:
-        print(f"The layout could not be written ({error}). Make {asked.root} writable.", file=sys.stderr)
-        return 1
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())
+        raise TeachError(f"The layout could not be written ({error}). Make {root} writable.") from None

@@ -11,11 +11,12 @@ from posixpath import dirname, normpath
 from nbformat import NotebookNode
 
 from tests.notebooks.files import ROOT, tags
+from torchcourse._releases import HOME
 
 from .views import SVG, View, pictures
 
 PNG = "image/png"
-REPOSITORY = "https://github.com/torchcourse/torchcourse/blob/HEAD/"
+REPOSITORY = f"{HOME}/blob/HEAD/"
 # Texts that become pages too, where they are there.
 BESIDE = ("notebooks/glossary.md", "tests/claims.md", "CONTRIBUTING.md", "CHANGELOG.md")
 _LINK = re.compile(r"(?<=\]\()(?!\w+:|#)([^)\s#]+)(#[^)\s]*)?(?=\))")

@@ -17,10 +17,15 @@ function draw(tag, attributes = {}, text = "") {
   return element;
 }
 
-/** The parts of a sentence, with `code` between backticks as <code>, and the course's words marked. */
+/** The parts of a text, `code` between backticks as <code>. code, plain: what becomes of either kind of part. */
+function coded(text, code = (part) => part, plain = code) {
+  return text.split("`").flatMap((part, i) => (i % 2 ? make("code", {}, code(part)) : plain(part)));
+}
+
+/** The parts of a sentence, with the course's words marked. */
 function spoken(text) {
   const seen = new Set();
-  return text.split("`").flatMap((part, i) => (i % 2 ? make("code", {}, wordOrCode(part, seen)) : wordsIn(part, seen)));
+  return coded(text, (part) => wordOrCode(part, seen), (part) => wordsIn(part, seen));
 }
 
 const GLYPHS = { base: "●", view: "◐", now: "✎", run: "✓", wait: "‖", rest: "·" };

@@ -68,8 +68,7 @@ function meanings({ view, frame, body, legend }) {
   function open(next, byPointer) {
     [word, pointed] = [next, byPointer];
     const { name, meaning, place } = word.entry;
-    const text = meaning.split("`").map((part, i) => (i % 2 ? make("code", {}, part) : part));
-    box.replaceChildren(make("div", {}, make("b", {}, name), make("p", {}, ...text), make("small", {}, `Explained in ${place}`)));
+    box.replaceChildren(make("div", {}, make("b", {}, name), make("p", {}, ...coded(meaning)), make("small", {}, `Explained in ${place}`)));
     put();
     document.addEventListener("keydown", keyed, true);
     document.addEventListener("pointerdown", pressed, true);
