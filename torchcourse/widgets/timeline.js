@@ -88,7 +88,7 @@ function pane(column, picture, request) {
       const what = state === FREE ? "free" : state === WAITS ? "freed, waits for another stream" : picture.owners[state - OWNED][0];
       const [, small, , stream, grows] = column.slots[slot];
       const where = `${grows ? "expandable segment" : `segment of \`${sized(column.slots[slot][0] * UNIT)}\``}, ${small ? "small" : "large"} pool${stream ? `, stream ${stream}` : ""}`;
-      const born = since ? `since event ${since}: ${coded(picture.texts[column.says[since]])}` : "since before the first event.";
+      const born = since ? `since event ${since}: ${sizesCoded(picture.texts[column.says[since]])}` : "since before the first event.";
       return `\`${sized(size(tiles, slot, k))}\`, ${what}, in a ${where}; ${born}`;
     },
     pick: (found) => pick.setAttribute("d", found ? of(found[0]).outline(found[0], tiles[found[0]][found[1]][0], tiles[found[0]][found[1]][0] + size(tiles, ...found) / UNIT) : ""),
@@ -130,9 +130,9 @@ function render({ model, el }) {
     const longest = (says) => picture.texts[says.reduce((a, b) => (picture.texts[b].length > picture.texts[a].length ? b : a))];
     const block = "`1023.99 MiB`, free, in a segment of `1023.99 MiB`, large pool; since event 10,000: ";
     const says = panes.map(({ column }) => longest(column.says));
-    parts.reserve([joined(says), ...says.map((text) => block + coded(text))]);
+    parts.reserve([joined(says), ...says.map((text) => block + sizesCoded(text))]);
   }
-  const joined = (texts) => (texts.every((text) => text === texts[0]) ? `${texts.length > 1 ? "Both: " : ""}${coded(texts[0])}` : texts.map((text, k) => `\`${panes[k].column.name}\`: ${coded(text)}`).join(" "));
+  const joined = (texts) => (texts.every((text) => text === texts[0]) ? `${texts.length > 1 ? "Both: " : ""}${sizesCoded(texts[0])}` : texts.map((text, k) => `\`${panes[k].column.name}\`: ${sizesCoded(text)}`).join(" "));
   const sentence = () => joined(panes.map(({ column }) => picture.texts[column.says[play.t()]]));
   const request = () => (asked ? picture.requests[asked - 1] : 0);
 

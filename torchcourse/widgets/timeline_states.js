@@ -14,7 +14,8 @@ function sized(bytes) {
   return `${bytes} bytes`;
 }
 
-const coded = (text) => text.replace(/[\d.]+ (?:bytes|[KMGT]iB)/g, "`$&`");
+/** A text with its sizes between backticks. */
+const sizesCoded = (text) => text.replace(/[\d.]+ (?:bytes|[KMGT]iB)/g, "`$&`");
 
 /** The tiles ([offset, state, since], up to the next one) of a segment after one change. See tiles.py. */
 function paint(tiles, extent, offset, size, state, step) {
