@@ -69,3 +69,18 @@ def test_root_is_said_to_be_meant(monkeypatch):
     assert _lab._as_root() == ["--allow-root"]
     monkeypatch.setattr(_lab.os, "geteuid", lambda: 1000)
     assert _lab._as_root() == []
+
+
+@pytest.mark.parametrize(
+    ("slip", "meant"), [("--rest", "--reset"), ("--teatch=01", "--teach"), ("--whels", "--wheels")]
+)
+def test_a_slip_of_the_pen_opens_nothing_and_is_named(started, capsys, slip, meant):
+    with pytest.raises(SystemExit) as stopped:
+        started(slip, "01")
+    told = capsys.readouterr().err
+    assert stopped.value.code == 2 and f"there is no {slip}; did you mean {meant}?" in told
+
+
+@pytest.mark.parametrize("word", ["--watch", "--browser=firefox", "--ServerApp.port=9999", "--no-browser"])
+def test_jupyters_own_words_reach_it(started, word):
+    assert started(word)[1]["ran"][-1] == word

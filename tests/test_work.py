@@ -6,6 +6,7 @@ from pathlib import Path
 
 import nbformat
 import pytest
+from ipykernel.ipkernel import IPythonKernel
 from nbformat.sign import NotebookNotary
 
 from torchcourse import _work
@@ -27,6 +28,9 @@ def notebook(*texts, outputs=(), **metadata):
         for number, text in enumerate(texts)
     ]
     return json.dumps({"cells": cells, "metadata": metadata, "nbformat": 4, "nbformat_minor": 5})
+
+
+SHIPPED = {"language_info": {"name": "python"}}
 
 
 @pytest.fixture
@@ -308,3 +312,15 @@ def test_a_notebook_that_is_none_is_laid_down_and_fails_in_its_own_way_only_when
     (source / "01_storage.ipynb").write_text(content)
     assert main([str(source), str(work)]) == 0
     assert (work / "01_storage.ipynb").read_text() == content
+
+
+def test_a_copy_says_which_python_it_speaks_so_that_jupyter_has_nothing_to_add(course):
+    source, work = course
+    (source / "01_storage.ipynb").write_text(notebook("x = 1", **SHIPPED))
+    refresh(source, work, TODAY)
+    mine = json.loads((work / "01_storage.ipynb").read_text())
+    assert mine["metadata"]["language_info"] == IPythonKernel.language_info
+    assert reset(source, work, "01", TODAY) == "01_storage.ipynb starts anew."  # it was as it came
+    assert refresh(source, work, TODAY) == _work.Refreshed()
+    shipped = json.loads((source / "01_storage.ipynb").read_text())
+    assert mine["cells"] == shipped["cells"] and shipped["metadata"] == SHIPPED

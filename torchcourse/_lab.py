@@ -8,6 +8,7 @@ Stands in the folder that holds `notebooks/` and lays the learner's copy, `work/
 from __future__ import annotations
 
 import argparse
+import difflib
 import os
 import runpy
 import sys
@@ -17,11 +18,15 @@ from pathlib import Path
 from . import _teach, _work
 
 FIRST_PAGE = "/lab/tree/index.ipynb"
+OURS = ("--source", "--reset", "--teach", "--wheels")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Bring the copy up to date, then become JupyterLab; 1 where a sentence said why not, 2 for a wrong call."""
-    asked, rest = _parser().parse_known_args(arguments)
+    parser = _parser()
+    asked, rest = parser.parse_known_args(arguments)
+    if slip := _slip(rest):
+        parser.error(slip)
     reset = ["--reset", asked.reset] if asked.reset else []
     if not asked.source and _work.main(["notebooks", "work", *reset]):
         return 1
@@ -43,6 +48,15 @@ def _parser() -> argparse.ArgumentParser:
     either.add_argument("--reset", metavar="NN")
     either.add_argument("--teach", metavar="NN")
     return parser
+
+
+def _slip(rest: Sequence[str]) -> str:
+    """What is wrong with words that would go to Jupyter but are nearly ours; Jupyter passes over them in silence."""
+    for word in rest:
+        near = difflib.get_close_matches(word.partition("=")[0], OURS, n=1, cutoff=0.8)
+        if near and word.startswith("--"):
+            return f"there is no {word}; did you mean {near[0]}?"
+    return ""
 
 
 def _teaching(chapter: str) -> list[str]:

@@ -14,6 +14,7 @@ import argparse
 import hashlib
 import json
 import os
+import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, field
@@ -67,10 +68,10 @@ def refresh(source: Path, work: Path, today: date) -> Refreshed:
         new, before, mine = (source / name).read_bytes(), known.get(name), work / name
         known[name], action = _decide(name, new, before, mine)
         if action == "write":
-            _write(mine, new)
+            _write(mine, _for_here(new))
             written.append(name)
         elif action == "offer":
-            beside.append((name, _offer(mine, new, today)))
+            beside.append((name, _offer(mine, _for_here(new), today)))
     if known != remembered:
         _remember(work, known)
     return Refreshed(tuple(written), tuple(beside))
@@ -92,11 +93,11 @@ def reset(source: Path, work: Path, chapter: str, today: date) -> str:
 def _reset_one(source: Path, work: Path, name: str, today: date) -> str:
     mine, new = work / name, (source / name).read_bytes()
     told = f"{name} starts anew."
-    if mine.exists() and mine.read_bytes() != new:
+    if mine.exists() and mine.read_bytes() not in (new, _for_here(new)):
         kept = _free_name(mine, f"before-{today}")
         mine.rename(kept)
         told += f" Your file is kept as {kept.name}."
-    _write(mine, new)
+    _write(mine, _for_here(new))
     known = _remembered(work)
     _remember(work, {**known, name: Written(_cells(new, name), _digest(new))})
     return told
@@ -151,6 +152,23 @@ def _cells(content: bytes, name: str) -> str:
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return _digest(content)
     return _digest(json.dumps(cells, sort_keys=True).encode())
+
+
+_SPOKEN = re.compile(rb'"language_info": \{\s*"name": "python"\s*\}')
+
+
+def _for_here(new: bytes) -> bytes:
+    """A file of the course as this machine's kernel would save it: it says which Python it speaks.
+
+    Without that JupyterLab puts it in by itself on opening, and asks on closing whether to save a
+    notebook in which nobody changed a thing.
+    """
+    try:
+        from ipykernel.ipkernel import IPythonKernel
+    except ImportError:
+        return new
+    spoken = f'"language_info": {json.dumps(IPythonKernel.language_info)}'.encode()
+    return _SPOKEN.sub(lambda _: spoken, new)
 
 
 def _remembered(work: Path) -> dict[str, Written]:

@@ -32,7 +32,8 @@ def test_a_views_scripts_declare_each_name_once(names):
 
 
 def test_every_kind_of_declaration_is_seen():
-    text = "const A = 1;\nlet [b, c] = [1, 2];\nconst { d } = e;\nfunction f() {\n  const g = 1;\n}\nasync function h() {}\nclass I {}\n"
+    text = "const A = 1;\nlet [b, c] = [1, 2];\nconst { d } = e;\nfunction f() {\n  const g = 1;\n}\n"
+    text += "async function h() {}\nclass I {}\n"
     assert declared(text) == ["A", "b", "c", "d", "f", "h", "I"]
 
 
