@@ -20,7 +20,6 @@ import hashlib
 import importlib.util
 import os
 import platform
-import re
 import shutil
 import signal
 import subprocess
@@ -32,17 +31,13 @@ PYTHONS = ("3.11", "3.12", "3.13")
 PYTHON = f"{sys.version_info[0]}.{sys.version_info[1]}"
 EXTRAS, TORCH = ("lab", "test", "bench"), os.environ.get("TORCHCOURSE_TORCH") or "torch==2.13.*"
 CPU_WHEELS = "https://download.pytorch.org/whl/cpu/"
-WHEELS = (sys.executable, "-m", "torchcourse._wheels", "--torch", TORCH)  # runs without the environment
+# Two that run without the environment.
+SETUP = (sys.executable, "-m", "torchcourse._setup")
+WHEELS = (sys.executable, "-m", "torchcourse._wheels", "--torch", TORCH)
+HAS_TORCH = "import importlib.metadata as packages; packages.version('torch')"
+LOCKS = importlib.import_module("msvcrt" if WINDOWS else "fcntl")
 # On Windows, Python before 3.13 misreads the path that an editable install leaves, unless it is ASCII.
 EDITABLE = not WINDOWS or all(ord(letter) < 128 for letter in str(HERE))
-FULL = "the disk is full, and the course needs about 2 GB"
-CAUSES = (  # what pip's log says, and what that means; the first match counts
-    (r"No space left|Errno 28|not enough space", FULL),
-    (r"requires a different Python", f"this environment's Python is none of {', '.join(PYTHONS)}"),
-    (r"Permission denied|WinError (5|32)\b", "a file is read-only or in use (close Jupyter first)"),
-    (r"for hatchling|new connection|connection broken|timed ?out|ProxyError|SSLError", "the network failed"),
-    (r"No matching distribution found for torch", f"{TORCH} is not to be had for this machine"),
-)
 
 
 def typed(*words):
@@ -71,23 +66,8 @@ def become(*command):
 
 
 def wants_cpu_wheels():
-    """Linux's ordinary torch brings gigabytes of CUDA: without an NVIDIA driver, ask PyTorch's CPU index."""
-    driver = shutil.which("nvidia-smi") or os.path.exists("/proc/driver/nvidia")
-    if driver or sys.platform != "linux" or platform.machine() not in ("x86_64", "aarch64"):
-        return False
-    # In a process of its own with its own clock, because looking up a name knows no time limit.
-    ask = "import os, sys, threading, urllib.request as web; threading.Timer(3, os._exit, [1]).start(); "
-    ask += "web.urlopen(sys.argv[1], timeout=3); os._exit(0)"
-    return subprocess.call([sys.executable, "-c", ask, CPU_WHEELS], stderr=subprocess.DEVNULL) == 0
-
-
-def why(code, log):
-    """The reason behind pip's exit code, as far as its log tells."""
-    if code < 0:
-        return f"pip was killed by signal {-code} (9 often means: too little memory)"
-    words = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
-    known = [reason for pattern, reason in CAUSES if re.search(pattern, words, re.I)]
-    return FULL if shutil.disk_usage(str(HERE)).free < 10**8 else (known or [f"pip's exit code is {code}"])[0]
+    """Whether torch is better taken from PyTorch's CPU index."""
+    return call(*SETUP, "offered", CPU_WHEELS) == 0
 
 
 def install(python, home, extra, keep_torch):
@@ -99,8 +79,11 @@ def install(python, home, extra, keep_torch):
     log.write_bytes(b"")
     wanted = [*([] if keep_torch else [TORCH]), *(["-e"] if EDITABLE else []), f".[{extra}]"]
     code = call(*pip, "--log", log, *wanted)
-    mend = f"mend that and run `{typed(*sys.argv[1:])}` again; pip's own words are above and in {log}."
-    return code and f"{home} is not ready, since {why(code, log)}: {mend}"
+    if code == 0:
+        return 0
+    why = subprocess.check_output([*SETUP, "why", str(code), str(log)], cwd=str(HERE), text=True).strip()
+    again = f"mend that and run `{typed(*sys.argv[1:])}` again; pip's own words are above and in {log}."
+    return f"{home} is not ready, since {why}: {again}"
 
 
 def stamp_for(extra):
@@ -117,13 +100,26 @@ def make_venv(home, stamp):
     if importlib.util.find_spec("ensurepip") is None:
         raise SystemExit(f"ensurepip is missing; Debian, Ubuntu: `sudo apt install python{PYTHON}-venv`.")
     if shutil.disk_usage(str(HERE)).free < 2 * 10**9:
-        raise SystemExit(f"No room for {home}: {FULL}.")
+        raise SystemExit(f"No room for {home}: the disk is full, and the course needs about 3 GB.")
     home.mkdir(exist_ok=True)
     stamp.write_bytes(b"")
     for entry in set(home.iterdir()) - {stamp}:
         (shutil.rmtree if entry.is_dir() and not entry.is_symlink() else os.unlink)(str(entry))
     if call(sys.executable, "-m", "venv", home):
         raise SystemExit(f"Python could not make the environment {home}; the reason is above.")
+
+
+def alone():
+    """The right to set up here: one run.py has it at a time, and the system takes it back from one that ends."""
+    lock = os.open(str(HERE / ".setup.lock"), os.O_CREAT | os.O_RDWR)
+    try:
+        if WINDOWS:
+            LOCKS.locking(lock, LOCKS.LK_NBLCK, 1)
+        else:
+            LOCKS.flock(lock, LOCKS.LOCK_EX | LOCKS.LOCK_NB)
+    except OSError:
+        sys.exit(f"Another run.py is setting up here: run `{typed(*sys.argv[1:])}` when it is done.")
+    return os.fdopen(lock)
 
 
 def set_up(extra):
@@ -139,15 +135,18 @@ def set_up(extra):
         raise SystemExit("PyTorch has no current wheel for Intel Macs: use conda or Binder, see README.md.")
     if before is None and not conda and home.exists() and any(home.iterdir()):
         raise SystemExit(f"{home} was made by something else: rename it, and run.py makes its own there.")
-    print(f"Setting up {home} (once: some minutes and 1.4 GB, with CUDA 5.5 GB) ...", flush=True)
-    if not conda and not (python.exists() and before and before.split()[0] == wanted.split()[0]):
-        make_venv(home, stamp)
-        before = None
-    stamp.write_bytes(b"")  # left so by an interruption; a pip that fails puts back what it found
-    has_torch = bool(conda) and call(python, "-c", "import importlib.metadata as m; m.version('torch')") == 0
-    problem = install(python, home, extra, has_torch and "TORCHCOURSE_TORCH" not in os.environ)
-    stamp.write_bytes((before or b"") if problem else wanted)
-    return sys.exit(problem) if problem else python
+    with alone():
+        print(f"Setting up {home} (once: some minutes and 2 GB, with CUDA 6 GB) ...", flush=True)
+        if not conda and not (python.exists() and before and before.split()[0] == wanted.split()[0]):
+            make_venv(home, stamp)
+            before = None
+        stamp.write_bytes(b"")  # left so by an interruption; a pip that fails puts back what it found
+        keep_torch = (
+            bool(conda) and "TORCHCOURSE_TORCH" not in os.environ and call(python, "-c", HAS_TORCH) == 0
+        )
+        problem = install(python, home, extra, keep_torch)
+        stamp.write_bytes((before or b"") if problem else wanted)
+        return sys.exit(problem) if problem else python
 
 
 def lab(words):
@@ -185,7 +184,8 @@ COMMANDS = {
 def main(name="help", *words):
     if PYTHON not in PYTHONS:
         raise SystemExit(f"torchcourse runs on Python {', '.join(PYTHONS)}, not {PYTHON}: start one of them.")
-    if name in ("help", "-h", "--help"):
+    helped = {"help", "-h", "--help"}
+    if name in helped or (helped & set(words) and not (HERE / ".venv").exists()):
         return print(f"Usage: {typed('COMMAND')} ...\n\n{__doc__}")
     if name in COMMANDS:
         return COMMANDS[name](words)

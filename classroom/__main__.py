@@ -23,7 +23,7 @@ NEEDS = 2**30  # bytes free for each learner, or the test is not begun
 
 
 def arguments(words: list[str] | None = None) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m classroom", description=__doc__)
+    parser = argparse.ArgumentParser(prog="run.py class", description=__doc__)
     parser.add_argument("--learners", type=int, default=10, metavar="N", help="how many at once (10)")
     parser.add_argument("--chapters", metavar="NN,…", help="only these: 00,01b (all)")
     parser.add_argument("--threads", type=int, default=1, metavar="N", help="of each kernel (1)")

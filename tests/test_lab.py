@@ -84,3 +84,31 @@ def test_a_slip_of_the_pen_opens_nothing_and_is_named(started, capsys, slip, mea
 @pytest.mark.parametrize("word", ["--watch", "--browser=firefox", "--ServerApp.port=9999", "--no-browser"])
 def test_jupyters_own_words_reach_it(started, word):
     assert started(word)[1]["ran"][-1] == word
+
+
+@pytest.mark.parametrize("words", [["02b"], ["2b"], ["--no-browser", "02b"], ["02b_cuts_and_in_place.ipynb"]])
+def test_a_chapter_named_is_the_page_that_opens(started, words):
+    ran = started(*words)[1]["ran"]
+    assert ran[2] == "--LabApp.default_url=/lab/tree/02b_cuts_and_in_place.ipynb"
+    assert list(ran[3:]) == [word for word in words if word.startswith("-")]
+
+
+def test_the_value_of_jupyters_option_is_no_chapter(started):
+    assert started("--port", "10")[1]["ran"][2:] == (
+        "--LabApp.default_url=/lab/tree/index.ipynb",
+        "--port",
+        "10",
+    )
+
+
+def test_a_word_that_is_neither_chapter_nor_file_opens_nothing(started, capsys):
+    with pytest.raises(SystemExit):
+        started("99")
+    assert "there is no chapter and no file '99'. Chapters: 00, 01, 01b" in capsys.readouterr().err
+
+
+def test_help_is_the_courses_own(started, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        started("--help")
+    told = capsys.readouterr().out
+    assert stopped.value.code == 0 and "--teach NN" in told and "Other words go to JupyterLab" in told

@@ -142,3 +142,10 @@ def test_a_shell_is_told_once():
     import subprocess
 
     subprocess.run([sys.executable, "-c", "; ".join(code)], check=True, timeout=120)
+
+
+@pytest.mark.parametrize(
+    ("version", "holds"), [("2.9.1+cu128", True), ("2.15.0a0+git1", False), ("parrots", False)]
+)
+def test_a_version_that_pip_does_not_understand_is_no_release(version, holds):
+    assert _releases.Change("<2.10", "", (), ()).holds(version) is holds

@@ -103,7 +103,5 @@ def test_a_folder_that_takes_no_layout_is_named(work, monkeypatch):
         raise OSError("No space left on device")
 
     monkeypatch.setattr(_teach, "prepare", full)
-    with pytest.raises(
-        TeachError, match=r"could not be written \(No space left on device\)\. Make .* writable"
-    ):
+    with pytest.raises(TeachError, match=r"could not be written to .*: No space left on device\."):
         opening(work, "01b")

@@ -91,8 +91,23 @@ def test_filled_for_another_machine(pip, tmp_path):
     ],
 )
 def test_a_folder_that_does_not_fit(tmp_path, room, words):
-    (tmp_path / MANIFEST).write_text(json.dumps(room.__dict__))
+    (tmp_path / MANIFEST).write_text(json.dumps(room.__dict__ | {"wheels": []}))
     assert words in misfit(tmp_path, TORCH)
+
+
+def test_a_folder_that_was_copied_in_part(pip, tmp_path):
+    for name in ("a-1-py3-none-any.whl", "b-1-py3-none-any.whl"):
+        (tmp_path / name).touch()
+    _wheels.fill(tmp_path, Room(HERE, this_platform(), TORCH))
+    assert misfit(tmp_path, TORCH) == ""
+    (tmp_path / "b-1-py3-none-any.whl").unlink()
+    assert "lacks 1 of its wheels, first b-1-py3" in misfit(tmp_path, TORCH)
+
+
+def test_a_file_is_no_folder(pip, tmp_path, capsys):
+    (tmp_path / "file").touch()
+    assert _wheels.main([str(tmp_path / "file")]) == 1
+    assert "Name another folder" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("text", [None, "", "[]", "{}", '{"python": "3.12", "more": 1}'])

@@ -174,7 +174,7 @@ def test_reset_starts_anew_and_keeps_the_file(course):
     assert "01_storage.before-2026-11-29.ipynb" in told
     assert state(work)["01_storage.ipynb"] == notebook("x = 1\ny = 2")
     assert state(work)["01_storage.before-2026-11-29.ipynb"] == notebook("mine")
-    assert "kept" not in reset(source, work, "01", TODAY)
+    assert "kept" not in reset(source, work, "1", TODAY)
     (work / "01_storage.ipynb").write_text(notebook("mine again"))
     reset(source, work, "01_storage", TODAY)
     assert state(work)["01_storage.before-2026-11-29-2.ipynb"] == notebook("mine again")

@@ -460,6 +460,21 @@ LESSONS = (
     ),
 )
 
+NUMBERS = ", ".join(lesson.number for lesson in LESSONS)
+
+
+def in_full(number: str) -> str:
+    """ "1" and "1b" are "01" and "01b"."""
+    return number if number[1:2].isdigit() else f"0{number}"
+
+
+def called(asked: str) -> Lesson | None:
+    """The lesson with this number ("01", "1", "01b"), stem or file."""
+    for lesson in LESSONS:
+        if asked in (lesson.stem, lesson.file) or in_full(asked) == lesson.number:
+            return lesson
+    return None
+
 
 def lesson(stem: str) -> Lesson:
     """The lesson with this stem. Raises KeyError with the known stems."""

@@ -1,6 +1,6 @@
 """Opens the course in JupyterLab: what `run.py lab` hands over to, inside the environment that it made.
 
-    python -m torchcourse._lab [--source | --reset NN | --teach NN] [more for Jupyter]
+    python -m torchcourse._lab [NN] [--source | --reset NN | --teach NN] [more for Jupyter]
 
 Stands in the folder that holds `notebooks/` and lays the learner's copy, `work/`, beside it.
 """
@@ -16,8 +16,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from . import _teach, _work
+from ._course import NUMBERS, called
 
-FIRST_PAGE = "/lab/tree/index.ipynb"
+FIRST_PAGE = "index.ipynb"
 OURS = ("--source", "--reset", "--teach", "--wheels")
 
 
@@ -25,13 +26,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Bring the copy up to date, then become JupyterLab; 1 where a sentence said why not, 2 for a wrong call."""
     parser = _parser()
     asked, rest = parser.parse_known_args(arguments)
+    page = _page(rest)
     if slip := _slip(rest):
         parser.error(slip)
-    reset = ["--reset", asked.reset] if asked.reset else []
+    reset = ["--reset", asked.reset] if asked.reset is not None else []
     if not asked.source and _work.main(["notebooks", "work", *reset]):
         return 1
     try:
-        opened = _teaching(asked.teach) if asked.teach else [f"--LabApp.default_url={FIRST_PAGE}"]
+        opened = (
+            _teaching(asked.teach) if asked.teach is not None else [f"--LabApp.default_url=/lab/tree/{page}"]
+        )
     except _teach.TeachError as error:
         print(error, file=sys.stderr)
         return 1
@@ -42,16 +46,30 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="run.py lab", add_help=False, allow_abbrev=False)
+    usage = "run.py lab [NN] [--source | --reset NN | --teach NN] [--wheels FOLDER] [more for JupyterLab]"
+    more = "NN is a chapter, 01 or 02b. Other words go to JupyterLab: --no-browser, --port=9000 and more."
+    parser = argparse.ArgumentParser(prog="run.py lab", usage=usage, epilog=more, allow_abbrev=False)
     either = parser.add_mutually_exclusive_group()
-    either.add_argument("--source", action="store_true")
-    either.add_argument("--reset", metavar="NN")
-    either.add_argument("--teach", metavar="NN")
+    either.add_argument("--source", action="store_true", help="opens notebooks/, for authors")
+    either.add_argument("--reset", metavar="NN", help="starts a chapter anew and keeps your file")
+    either.add_argument("--teach", metavar="NN", help="opens lesson and notes side by side")
     return parser
+
+
+def _page(rest: list[str]) -> str:
+    """The notebook to open; a chapter named among Jupyter's words is taken out of them."""
+    for place, word in enumerate(rest):
+        first = place == 0 or rest[place - 1] == "--no-browser"  # else it may be the value of an option
+        if first and (lesson := called(word)):
+            del rest[place]
+            return lesson.file
+    return FIRST_PAGE
 
 
 def _slip(rest: Sequence[str]) -> str:
     """What is wrong with words that would go to Jupyter but are nearly ours; Jupyter passes over them in silence."""
+    if rest and not rest[0].startswith("-") and not Path(rest[0]).exists():
+        return f"there is no chapter and no file {rest[0]!r}. Chapters: {NUMBERS}"
     for word in rest:
         near = difflib.get_close_matches(word.partition("=")[0], OURS, n=1, cutoff=0.8)
         if near and word.startswith("--"):

@@ -15,6 +15,10 @@ from functools import cache
 from hashlib import sha256
 from html import escape
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from packaging.version import Version
 
 STORED = "2.13"  # the release of torch with which the outputs were stored
 RAISES = "tc.raises: expected here was "  # what `raises` notes on an exception that it did not foresee
@@ -37,9 +41,9 @@ class Change:
     def holds(self, version: str) -> bool:
         """Whether this release is one of them; builds (`+cpu`) and previews (`.dev…`) count as their release."""
         from packaging.specifiers import SpecifierSet
-        from packaging.version import Version
 
-        return SpecifierSet(self.torch).contains(Version(version).base_version)
+        release = _release(version)
+        return release is not None and SpecifierSet(self.torch).contains(release)
 
 
 @dataclass(frozen=True)
@@ -68,10 +72,19 @@ _BOX = (
 
 def is_older(release: str) -> bool:
     """Whether the torch that is loaded comes before this release ("2.10")."""
-    from packaging.version import Version
+    here = _release(str(getattr(sys.modules.get("torch"), "__version__", "")))
+    than = _release(release)
+    return here is not None and than is not None and here < than
 
-    here = str(getattr(sys.modules.get("torch"), "__version__", ""))
-    return bool(here) and Version(Version(here).base_version) < Version(release)
+
+def _release(version: str) -> "Version | None":
+    """Without the build (`+cpu`) and the preview (`.dev…`); None for a version that pip would not understand."""
+    from packaging.version import InvalidVersion, Version
+
+    try:
+        return Version(Version(version).base_version)
+    except InvalidVersion:
+        return None
 
 
 def mark(source: str) -> str:

@@ -19,6 +19,8 @@ _SUFFIX = ".torchcourse"
 _LIMITS = ("memory.max", "memory.limit_in_bytes")  # cgroup v2, v1
 _COUNTS = ("memory.events", "memory.oom_control")
 _LARGEST = 2**50  # bytes; a cgroup's "no limit" is a larger number, or the word max
+# A kernel inside of native code hears of no restart: it is killed after a while, and leaves its mark.
+_SILENT = "memory runs out, native code crashes, or a restart finds the kernel too busy to answer"
 _watched: set[Path] = set()  # marks of this process
 
 
@@ -64,8 +66,9 @@ def _sentence(before: dict[str, Any], kills_now: int, allowed: int | None) -> st
     """What the learner reads."""
     at = f" in the cell `{before['cell']}`" if before.get("cell") else ""
     most = f" (limit {allowed / 2**30:.1f} GiB)" if allowed else ""
-    ended, why = "ended without a word", ", as when memory runs out or native code crashes"
-    if kills_now > int(before.get("kills", kills_now)):
+    ended, why = "ended without a word", f", as when {_SILENT}"
+    kills = before.get("kills")
+    if isinstance(kills, int) and kills_now > kills:
         ended, why = "was most likely ended by the system", f" for lack of memory{most}"
     return f"The last kernel of this notebook {ended}{at}{why}: its variables are gone, run the cells from the top."
 

@@ -8,7 +8,7 @@ import json
 import shutil
 from pathlib import Path
 
-from torchcourse._course import LESSONS, Lesson
+from torchcourse._course import NUMBERS, Lesson, called
 
 # Code, text and menus, in pixels; JupyterLab's own are 13, 14 and 13. The views follow the text.
 LETTERS = {"code-font-size": "20px", "content-font-size1": "22px", "ui-font-size1": "16px"}
@@ -18,8 +18,10 @@ SETTINGS = {  # the theme follows the system, and its dark one is the one of hig
     "preferred-dark-theme": "JupyterLab Dark High Contrast",
     "overrides": LETTERS,
 }
-PARTS = (0.66, 0.34)  # of the window, for the lesson and its notes
-
+PARTS = (0.6, 0.4)  # of the window, for the lesson and its notes
+# The notes are for the one who stands beside the screen: with the class's letters their table would not fit.
+NOTES = Path("@jupyterlab", "markdownviewer-extension", "plugin.jupyterlab-settings")
+NOTES_SETTINGS = {"fontSize": 14}
 
 PLACE = ".teach"  # in the learner's copy
 
@@ -29,13 +31,10 @@ class TeachError(Exception):
 
 
 def find(asked: str) -> Lesson:
-    """The lesson called by its number ("01", "1", "01b"), stem or file; `TeachError` names those there are."""
-    number = asked if asked[1:2].isdigit() else f"0{asked}"
-    for lesson in LESSONS:
-        if asked in (lesson.stem, lesson.file) or number == lesson.number:
-            return lesson
-    there = ", ".join(lesson.number for lesson in LESSONS)
-    raise TeachError(f"There is no chapter {asked!r} to teach. There are: {there}.")
+    """The lesson called so; `TeachError` names those there are."""
+    if lesson := called(asked):
+        return lesson
+    raise TeachError(f"There is no chapter {asked!r} to teach. There are: {NUMBERS}.")
 
 
 def workspace(lesson: Lesson) -> dict[str, object]:
@@ -48,7 +47,7 @@ def workspace(lesson: Lesson) -> dict[str, object]:
         "data": {
             "layout-restorer:data": {
                 "main": {"dock": dock, "current": notebook},
-                "left": {**shut, "current": "filebrowser", "widgets": ["filebrowser"]},
+                "left": shut,  # one that has a `current` would open
                 "right": shut,
             },
             notebook: {"data": {"path": lesson.file, "factory": "Notebook"}},
@@ -75,10 +74,11 @@ def prepare(root: Path, lesson: Lesson) -> list[str]:
     place = root.resolve() / PLACE
     shutil.rmtree(place, ignore_errors=True)
     if Path(get_user_settings_dir()).is_dir():  # shortcuts, language: all but what is said here
-        shutil.copytree(get_user_settings_dir(), place / "settings")
-    themes = place / "settings" / THEMES
-    themes.parent.mkdir(parents=True, exist_ok=True)
-    themes.write_text(json.dumps(SETTINGS, indent=2), encoding="utf-8")
+        shutil.copytree(get_user_settings_dir(), place / "settings", ignore_dangling_symlinks=True)
+    for file, settings in ((THEMES, SETTINGS), (NOTES, NOTES_SETTINGS)):
+        path = place / "settings" / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(json.dumps(settings, indent=2), encoding="utf-8")
     WorkspacesManager(str(place / "workspaces")).save(name_of(lesson), json.dumps(workspace(lesson)))
     return [
         f"--LabApp.user_settings_dir={place / 'settings'}",
@@ -92,4 +92,4 @@ def opening(root: Path, chapter: str) -> list[str]:
     try:
         return prepare(root, find(chapter))
     except OSError as error:
-        raise TeachError(f"The layout could not be written ({error}). Make {root} writable.") from None
+        raise TeachError(f"The layout could not be written to {root / PLACE}: {error}.") from None

@@ -140,7 +140,8 @@ def fill(folder: Path, room: Room, index: str | None = None) -> None:
         raise WheelsError(
             f"{folder} is not whole: pip's exit code is {code}, its own words are above. Mend that and try again."
         )
-    (folder / MANIFEST).write_text(json.dumps(asdict(room), indent=1) + "\n", encoding="utf-8")
+    told = asdict(room) | {"wheels": sorted(wheel.name for wheel in folder.glob("*.whl"))}
+    (folder / MANIFEST).write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
 
 
 def _download(python: Path | str, room: Room) -> list[str]:
@@ -155,10 +156,16 @@ def _download(python: Path | str, room: Room) -> list[str]:
 def misfit(folder: Path, torch: str) -> str:
     """Why this folder does not serve this Python here, in a sentence; "" where it does."""
     try:
-        room = Room(**json.loads((folder / MANIFEST).read_text(encoding="utf-8")))
-    except (OSError, ValueError, TypeError):
+        told = json.loads((folder / MANIFEST).read_text(encoding="utf-8"))
+        missing = [name for name in told.pop("wheels") if not (folder / name).is_file()]
+        room = Room(**told)
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return (
             f"{folder} holds no whole set of wheels, {MANIFEST} is missing or broken: run `download` for it."
+        )
+    if missing:
+        return (
+            f"{folder} lacks {len(missing)} of its wheels, first {missing[0]}: copy the whole folder again."
         )
     for filled, here, mend in (
         (f"Python {room.python}", f"Python {HERE}", f"start run.py with Python {room.python}"),
@@ -179,7 +186,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
                 raise WheelsError(wrong)
             return 0
         fill(asked.folder, Room(asked.python, asked.platform, asked.torch), asked.index)
-    except (WheelsError, OSError, subprocess.SubprocessError) as error:
+    except OSError as error:
+        print(f"{asked.folder} can't be filled: {error.strerror}. Name another folder.", file=sys.stderr)
+        return 1
+    except (WheelsError, subprocess.SubprocessError) as error:
         print(error, file=sys.stderr)
         return 1
     wheels = list(asked.folder.glob("*.whl"))
@@ -192,7 +202,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="download", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(prog="run.py download", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument(
         "--python", default=HERE, choices=("3.11", "3.12", "3.13"), help="of the room; this one's"

@@ -21,6 +21,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from pathlib import Path
 
+from ._course import in_full
+
 MEMORY = ".torchcourse.json"
 
 
@@ -83,7 +85,8 @@ def reset(source: Path, work: Path, chapter: str, today: date) -> str:
     Raises `WorkError` for a chapter that there is not.
     """
     chapters = [name for name in _names(source) if "/" not in name and name.endswith(".ipynb")]
-    matches = [name for name in chapters if chapter in (name, Path(name).stem, name.partition("_")[0])]
+    asked = (chapter, in_full(chapter))
+    matches = [name for name in chapters if {name, Path(name).stem, name.partition("_")[0]} & {*asked}]
     if not matches:
         there = ", ".join(Path(name).stem for name in chapters)
         raise WorkError(f"There is no chapter {chapter!r} to start anew. There are: {there}.")

@@ -26,6 +26,9 @@ from .views import View, collect, pictures
 FRONT = Path(__file__).with_name("front")
 VIEWS = "torchcourse-views"  # the script and the style that all views share
 INDEX = "index.ipynb"
+FILES = (
+    ".torchcourse-site"  # in a finished site: the names of its files, so that a new build deletes no others
+)
 AT_ONCE = 2  # notebooks that run at the same time; each takes up to 600 MB
 Say = Callable[[str], None]
 
@@ -39,8 +42,8 @@ def build(chosen: list[Path], out: Path, say: Say = print) -> None:
 
     Raises NotebookError or SiteError (a sentence each); what stood in `out` is then as it was.
     """
-    if out.exists() and any(out.iterdir()) and not (out / f"_static/{VIEWS}.js").exists():
-        raise SiteError(f"{out} holds something that is no site: name another folder, or empty that one.")
+    if strange := _strangers(out):
+        raise SiteError(f"{out} holds something that no build put there ({strange[0]}): name another folder.")
     index = NOTEBOOKS / INDEX
     chosen = [index, *(path for path in chosen if path != index)]
     out.parent.mkdir(parents=True, exist_ok=True)
@@ -48,8 +51,23 @@ def build(chosen: list[Path], out: Path, say: Say = print) -> None:
         work = Path(name)
         stage(chosen, work / "source", say)
         run_sphinx(work, [path.stem for path in chosen])
+        html = work / "html"
+        (html / FILES).write_text("\n".join(_files(html)), encoding="utf-8")
         shutil.rmtree(out, ignore_errors=True)
-        (work / "html").rename(out)
+        html.rename(out)
+
+
+def _files(folder: Path) -> list[str]:
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+
+
+def _strangers(out: Path) -> list[str]:
+    """What stands in the place of the site and was not put there by the build before."""
+    if not out.is_dir():
+        return [out.name] if out.exists() else []
+    ours = out / FILES
+    known = ours.read_text(encoding="utf-8").splitlines() if ours.is_file() else []
+    return [name for name in _files(out) if name not in {FILES, *known}]
 
 
 def stage(chosen: list[Path], source: Path, say: Say) -> None:

@@ -14,6 +14,8 @@ from .files import NotebookError, place, tags
 
 CLAIMS = Path(__file__).parents[1] / "claims.csv"
 COLUMNS = ["id", "chapter", "statement", "verdict", "truth"]
+# TRUE, IMPRECISE, OUTDATED, WRONG: a statement of the articles, as today's PyTorch has it; ADDED: one of our own.
+VERDICTS = ("TRUE", "IMPRECISE", "OUTDATED", "WRONG", "ADDED")
 # A chapter's place in this row is the number of its notebook.
 CHAPTERS = (
     *("layers", "storage", "autograd", "devices", "allocator", "modules", "checkpoints"),
@@ -35,7 +37,11 @@ def rows(path: Path = CLAIMS) -> dict[str, dict[str, str]]:
         raise NotebookError(f"{path.name} holds an id twice.")
     for row in found:
         if set(row) != set(COLUMNS) or not all((value or "").strip() for value in row.values()):
-            raise NotebookError(f"{path.name}, row {row['id']!r}: each of {COLUMNS} needs a value.")
+            told = f"each of {COLUMNS} needs one value (one with a comma stands in quotes)."
+            raise NotebookError(f"{path.name}, row {row['id']!r}: {told}")
+        if row["verdict"] not in VERDICTS:
+            told = f"the verdict is {row['verdict']!r}; there are {', '.join(VERDICTS)}."
+            raise NotebookError(f"{path.name}, row {row['id']!r}: {told}")
     return by_id
 
 

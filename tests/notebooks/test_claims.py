@@ -76,7 +76,9 @@ def test_an_assert_is_enough(tmp_path, table):
     [
         ("id,truth\n", "columns"),
         (HEAD + ROW + ROW, "twice"),
-        (HEAD + "X-1,storage,,TRUE,yes\n", "needs a value"),
+        (HEAD + "X-1,storage,,TRUE,yes\n", "needs one value"),
+        (HEAD + "X-1,storage,A view, of all,TRUE,yes\n", "in quotes"),
+        (HEAD + "X-1,storage,A view,FALS,yes\n", "'FALS'; there are TRUE, IMPRECISE"),
     ],
 )
 def test_a_broken_table(table, content, words):

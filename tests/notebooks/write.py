@@ -82,7 +82,7 @@ def write(path: Path, timeout: int = CELL_TIMEOUT) -> bool:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(prog="write", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(prog="run.py write", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("notebook", nargs="*", help="stems, paths or chapter numbers; none: all")
     parser.add_argument("--timeout", type=int, default=CELL_TIMEOUT, help="seconds that one cell may take")
     asked = parser.parse_args(arguments)

@@ -37,9 +37,27 @@ def test_formulas_become_mathml():
 
 def test_a_folder_with_something_else_is_left_alone(tmp_path):
     (tmp_path / "thesis.txt").write_text("mine")
-    with pytest.raises(builder.SiteError, match="holds something that is no site"):
+    with pytest.raises(builder.SiteError, match=r"no build put there \(thesis.txt\)"):
         builder.build([], tmp_path)
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+
+
+def test_what_was_laid_into_a_site_afterwards_is_not_deleted(tmp_path):
+    (tmp_path / ".git").mkdir()
+    for name in ("index.html", ".git/HEAD"):
+        (tmp_path / name).write_text("")
+    (tmp_path / builder.FILES).write_text("index.html")
+    with pytest.raises(builder.SiteError, match=r"no build put there \(.git/HEAD\)"):
+        builder.build([], tmp_path)
+    assert (tmp_path / ".git/HEAD").exists() and (tmp_path / "index.html").exists()
+
+
+@pytest.mark.parametrize("below", ["", "/site"])
+def test_a_file_in_the_place_of_the_folder_is_a_sentence(monkeypatch, capsys, tmp_path, below):
+    (tmp_path / "taken").touch()
+    monkeypatch.setattr("sys.argv", ["web", "--only", "index", "--out", f"{tmp_path}/taken{below}"])
+    assert command.main() == 1
+    assert "The site was not built. " in capsys.readouterr().err
 
 
 def test_sphinx_complaints_are_the_answer(tmp_path):

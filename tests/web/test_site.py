@@ -10,7 +10,7 @@ from playwright.sync_api import expect
 
 from tests.browser.touch import say
 from tests.notebooks.files import find, read
-from web.build import build
+from web.build import FILES, build
 
 from .site import broken_links, opened
 
@@ -22,9 +22,9 @@ BUILT = VIEWS, PLAIN = ("01_storage_and_strides", "02b_cuts_and_in_place")
 def site(tmp_path_factory):
     """The site, built over an older one that had a page more."""
     out = tmp_path_factory.mktemp("web") / "site"
-    (out / "_static").mkdir(parents=True)
-    (out / "_static" / "torchcourse-views.js").touch()
+    out.mkdir()
     (out / "stale.html").touch()
+    (out / FILES).write_text("stale.html")
     build(find(list(BUILT)), out, say=lambda line: None)
     return out
 
@@ -114,6 +114,14 @@ def test_search_works_from_disk(site, browser):
     with opened(browser) as page:
         page.page.goto((site / "search.html").as_uri() + "?q=storage_offset")
         expect(page.page.locator("#search-results")).to_contain_text("Storage and strides")
+        assert page.trouble() == []
+
+
+def test_a_word_that_was_searched_for_is_marked_in_the_text_and_not_in_a_view(site, browser):
+    with opened(browser) as page:
+        page.open(site / f"{VIEWS}.html", "?highlight=x")
+        expect(page.page.locator("article .highlighted").first).to_be_attached()
+        assert page.page.locator(".tc-block .highlighted, .tc-block tspan.highlighted").count() == 0
         assert page.trouble() == []
 
 

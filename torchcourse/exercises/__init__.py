@@ -4,6 +4,7 @@ One module per chapter (`torchcourse.exercises.storage` …). A check never rais
 answer: it shows one of four states, and why.
 """
 
+import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import wraps
@@ -26,6 +27,7 @@ __all__ = [
 
 P = ParamSpec("P")
 
+_CODE = re.compile("`([^`]+)`")
 LONGEST = 600  # characters of a reason: a wrong answer may have a million elements
 
 # state -> (glyph, colour of the line): never told by the colour alone
@@ -51,9 +53,10 @@ class Verdict:
 
     def _repr_html_(self) -> str:
         glyph, colour = STATES[self.state]
+        why = _CODE.sub(r"<code>\1</code>", escape(self.why))
         return (
             f'<div style="border-left:4px solid {colour};padding:2px 12px;max-width:46rem" role="status">'
-            f"<b>{glyph} {self.state}.</b> {escape(self.why)}</div>"
+            f"<b>{glyph} {self.state}:</b> {why}</div>"
         )
 
 
@@ -93,7 +96,7 @@ def check(judge: Callable[..., Iterable[Verdict]]) -> Callable[..., Verdict]:
             return _short(next(iter(judge(_Answer(answer)))))
         except _Unanswered:
             return not_yet(
-                "your function still returns `...`. Write your line there, then run both cells again."
+                "your function still returns `...`. Write your line there, then run the cell again."
             )
         except Raised as raised:
             return wrong(

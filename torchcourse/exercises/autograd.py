@@ -22,7 +22,7 @@ def sigmoid(answer: Any) -> Iterator[Verdict]:
         yield not_yet("hand over the class itself, a subclass of torch.autograd.Function.")
         return
     if _raising(function.forward, _Context(), torch.zeros(1)) is ...:
-        yield not_yet("forward still returns `...`. Write your lines there, then run both cells again.")
+        yield not_yet("forward still returns `...`. Write your lines there, then run the cell again.")
         return
     saved: list[Tensor] = []
     x = torch.tensor([-2.0, 0.0, 1.0], dtype=torch.float64, requires_grad=True)

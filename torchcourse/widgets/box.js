@@ -14,7 +14,7 @@ function chainBox(model, parts) {
   parts.tools.append(make("label", { class: "tc-box" }, first, input), answer);
 
   function tell(text, wrong = false) {
-    answer.textContent = text;
+    answer.replaceChildren(...coded(text));
     answer.classList.toggle("tc-no", wrong);
     input.setAttribute("aria-invalid", String(wrong));
   }
