@@ -20,7 +20,8 @@ class Kind:
     class must be one of these, where it is known. needs: words of which the whole text must have one ("torch":
     a sign of PyTorch there or in the traceback), where little plain text fits, or always if the message could
     be anybody's. unless: words that forbid it. wraps: the message of another error stands inside; that one
-    goes first. broad: a whole family; any narrower kind goes first. refine: more values from values.
+    goes first. broad: a whole family; any narrower kind goes first. raised_in: files of PyTorch (or folders); an
+    error that no text tells is this kind if its innermost frame is in one of them. refine: more values from values.
     """
 
     slug: str
@@ -38,6 +39,7 @@ class Kind:
     unless: tuple[str, ...] = ()
     wraps: bool = False
     broad: bool = False
+    raised_in: tuple[str, ...] = ()
     anybodys: bool = False
     refine: Callable[[str, Mapping[str, str]], Values] | None = None
 

@@ -27,7 +27,7 @@ OTHERS = frozenset(
             "flask",
             "google",
         ),
-        *("h5py", "httpx", "jax", "jaxlib", "joblib", "json", "keras", "lightgbm", "matplotlib", "mxnet"),
+        *("h5py", "httpx", "jax", "jaxlib", "joblib", "keras", "lightgbm", "matplotlib", "mxnet"),
         *(
             "numba",
             "numpy",
@@ -52,6 +52,9 @@ _WHOLE = re.compile(r"(?<=\W)\w+(?=\W)")  # not at the ends: there, a longer wor
 _TORCH = ("torch", "tensor", "dataloader", "nn.module", "cuda", "state_dict", "autograd", "onnx")
 
 
+# Raised inside PyTorch without any fault of its: stopped by hand, out of memory, the end of an iterator.
+_NO_FAULT = ("KeyboardInterrupt", "SystemExit", "StopIteration", "MemoryError", "RecursionError", "")
+
 Fits = list[tuple[Template, Values]]
 
 
@@ -72,6 +75,8 @@ def best(parts: Sequence[Part], packages: Iterable[str] = ()) -> Match | None:
     found = [match for part in parts for match in [_of_part(part, context, torch)] if match]
     if not found:
         found = [match for part in parts for match in [_cut(part)] if match]
+    if not found:
+        found = [match for part in parts for match in [_raised(part)] if match]
     ranked = sorted(found, key=lambda match: (match.kind.wraps, match.kind.broad))
     return ranked[0] if ranked else None
 
@@ -95,6 +100,14 @@ def _cut(part: Part) -> Match | None:
     if OTHERS & {part.type.partition(".")[0], part.origin} or not fits:
         return None
     return Match(max(fits, key=lambda fit: fit[0])[1], part, {})
+
+
+def _raised(part: Part) -> Match | None:
+    """The kind that the innermost frame tells: the entry that names its file, or its folder, most exactly."""
+    if part.type.rpartition(".")[2] in _NO_FAULT:
+        return None
+    fits = [(len(place), kind) for place, kind in _PLACES if part.inner.startswith(place)]
+    return Match(max(fits, key=lambda fit: fit[0])[1], part, {}) if fits else None
 
 
 def _overlap(tail: str, first: str) -> str:
@@ -164,4 +177,5 @@ def _index() -> dict[str, list[tuple[Kind, Template]]]:
     return index
 
 
+_PLACES = tuple((place, kind) for kind in KINDS for place in kind.raised_in)
 INDEX = _index()  # built when this is imported, so that the first explanation is as fast as the others

@@ -35,6 +35,10 @@ _INSTALLED = re.compile(
     r"(?:[st]-packages/|/)((?<=-packages/)[A-Za-z_][\w/]{0,200}\.py|torch/[\w/]{1,200}\.py)"
     r"[^\n]{0,40}? in ([\w.<>]{1,80})"
 )
+_STEP = re.compile(
+    r"^(?: {0,8}File \"|File [~/<\w]|Cell In|Input In|<ipython-input|[~/][^\n]{1,300}\.py)[^\n]{0,400}",
+    re.MULTILINE,
+)
 _SOURCE = re.compile(r"^ {2}File \"[^\n]{0,400}\n(?: {4}[^\n]{0,400}\n){0,3}", re.MULTILINE)
 
 
@@ -43,12 +47,14 @@ class Part:
     """One error: the name of its class (empty where unknown), its message, and the exception, if it is alive.
 
     trace: the modules and functions of its frames, as `torch/nn/modules/linear.py forward …`, innermost last.
+    inner: that of the innermost frame alone; empty if it is the reader's own, or not told.
     """
 
     type: str
     message: str
     error: BaseException | None = None
     trace: str = ""
+    inner: str = ""
 
     @property
     def origin(self) -> str:
@@ -68,7 +74,8 @@ def of_error(error: BaseException) -> list[Part]:
     for one in _chain(error):
         inner = of_text(_message(one))
         nested = len(inner) > 1 or (inner and inner[0].type and "\n" in inner[0].message)
-        own = Part(_name(one), clean(_message(one)), one, _trace(one))
+        trace = _trace(one)
+        own = Part(_name(one), clean(_message(one)), one, trace, " ".join(trace.split()[-2:]))
         parts += [own, *(inner if nested else [])]
     return parts[:MOST]
 
@@ -85,19 +92,26 @@ def _last(block: str) -> Part | None:
     lines = list(_LINE.finditer(block))
     if not lines:
         bare = _SOURCE.sub("", block).strip()
-        return Part("", bare, trace=_told(block)) if bare else None
+        return Part("", bare, trace=_told(block), inner=_innermost(block)) if bare else None
     # The first line after the last frame: a message may have lines that look like another error.
     frames = max((frame.start() for frame in _FRAME.finditer(block)), default=-1)
     match = next((line for line in lines if line.start() > frames), lines[-1])
     message = (match["message"] or "") + block[match.end() :]
     before = block[: match.start()] if frames < 0 else ""
-    return Part(match["type"], f"{message}\n{before}".strip(), trace=_told(block))
+    message = f"{message}\n{before}".strip()
+    return Part(match["type"], message, trace=_told(block), inner=_innermost(block[: match.start()]))
 
 
 def _told(block: str) -> str:
     """The installed modules and the functions that a printed traceback names."""
     found = _INSTALLED.findall(block.replace("\\", "/"))
     return " ".join(f"{module} {function}" for module, function in found)
+
+
+def _innermost(block: str) -> str:
+    """The installed module and the function of the last frame that a printed traceback has."""
+    steps = _STEP.findall(block)
+    return _told(steps[-1]) if steps else ""
 
 
 def _trace(error: BaseException) -> str:
@@ -140,7 +154,14 @@ def _message(error: BaseException) -> str:
             raise
         except BaseException:  # a foreign __str__ may raise anything
             pass
-    return " ".join(str(arg) if _harmless(arg) else f"<{type(arg).__name__}>" for arg in error.args)
+    return " ".join(map(_plain, error.args))
+
+
+def _plain(arg: object) -> str:
+    """The argument's text, without its own methods: the loader's `KeyError`s hold a `str` of their own class."""
+    if issubclass(type(arg), str):
+        return str.__str__(arg)
+    return str(arg) if _harmless(arg) else f"<{type(arg).__name__}>"
 
 
 def _harmless(arg: object) -> bool:

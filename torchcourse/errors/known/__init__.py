@@ -17,7 +17,9 @@ from . import (
     losses,
     memory,
     modules,
+    operators,
     optimizers,
+    places,
     randomness,
     scalars,
     schedulers,
@@ -29,6 +31,7 @@ from . import (
 _ROOMS = (
     storage, shapes, dtypes, scalars, autograd, modules, losses, loader, optimizers, schedulers, checkpoints,
     memory, devices, cuda, installation, distributed, export, compiling, randomness, debugging, warned, families,
+    operators, places,
 )  # fmt: skip
 
 KINDS: tuple[Kind, ...] = tuple(kind for room in _ROOMS for kind in room.KINDS)

@@ -190,11 +190,8 @@ KINDS = (
             "if 'is_grads_batched=true'",
             "grad can be computed only for real scalar outputs",
             "grad can be implicitly created only for",
-            "mismatch in shape: grad_output[0] has a shape of {grad:s} and output[0] has a shape of {output:s}",
-            "mismatch in shape: grad_output[",
             "backward should be called only on a scalar",
         ),
-        here=("Here: the gradient given has shape {grad}, the output {output}.",),
         what=(
             "A backward starts from d loss / d loss = 1, which exists for one number only. For a vector, "
             "PyTorch would need the vector that multiplies the Jacobian."
@@ -308,6 +305,8 @@ KINDS = (
         slug="custom-function-gradients",
         chapter="autograd",
         says=(
+            "you must implement the backward function for custom autograd.function",
+            "data must be a tensor",
             "marked with @once_differentiable",
             "returned an invalid gradient at index {index:d} - expected shape {expected:s} but got {got:s}",
             "returned an invalid gradient at index {index:d} - expected type {expected:w} but got {got:w}",
@@ -509,6 +508,10 @@ KINDS = (
         slug="hook-refused",
         chapter="autograd",
         says=(
+            "attempting to assign a gradient with dtype",
+            "attempting to assign a gradient with device type",
+            "attempting to assign a gradient located on device",
+            "attempting to assign a gradient to a tensor that has data of a different type",
             "can't detach views in-place",
             "post accumulate grad hooks cannot be registered on non-leaf tensors",
             "'inputs' argument to 'backward()' cannot be empty",
@@ -585,5 +588,101 @@ KINDS = (
             "torch.func.vmap(fn, randomness='different')(x)"
         ),
         check="The function works on one sample without .item(), and the vmapped one gives the stack of these.",
+    ),
+    Kind(
+        slug="gradient-wrong-shape",
+        chapter="autograd",
+        says=(
+            "of gradients tuple is none, but the corresponding tensor requires grad",
+            "of gradients tuple is not a tensor or none",
+            "mismatch in shape: grad_output[{n:d}] has a shape of {grad:s} and output[{m:d}] has a shape of {output:s}",
+            "mismatch in shape: grad_output[",
+            (
+                "attempting to assign a gradient of size '{grad:s}' to a tensor of size '{output:s}'. please "
+                "ensure that the gradient and the tensor are the same size"
+            ),
+            "attempting to assign a gradient of size",
+            "assigned grad has data of a different size",
+        ),
+        here=("Here: the gradient has shape {grad}, its tensor {output}.",),
+        what=(
+            "A gradient says for each number of a tensor how the loss changes with it: it has the tensor's own "
+            "shape. What is given to `backward`, `autograd.grad` or `.grad` is not broadcast."
+        ),
+        causes=(
+            "`y.backward(gradient)` with a gradient made for another tensor, or of shape [1] for a scalar y.",
+            "`.grad` is filled by hand (averaged over models or clients) in another order, or flattened.",
+        ),
+        mend=(
+            "y.backward(gradient=torch.ones_like(y))     # the same as y.sum().backward()\n"
+            "p.grad = g.view_as(p)                       # where it was only flattened"
+        ),
+        check="gradient.shape == y.shape.",
+    ),
+    Kind(
+        slug="volatile-removed",
+        chapter="autograd",
+        says=(
+            "volatile was removed and now has no effect",
+            "volatile was removed",
+        ),
+        what=(
+            "Until 0.3 `Variable(x, volatile=True)` switched the recording of a graph off. Since 0.4 it does "
+            "nothing: the graph is recorded, and an evaluation takes the memory of a training step."
+        ),
+        causes=("Code from before 0.4.",),
+        mend="with torch.no_grad():             # or torch.inference_mode()\n    output = model(x)",
+        check="output.requires_grad is False.",
+    ),
+    Kind(
+        slug="out-requires-grad",
+        chapter="autograd",
+        says=(
+            "{function:w}(): functions with out=... arguments don't support automatic differentiation",
+            "functions with out=... arguments don't support automatic differentiation",
+        ),
+        here=("Here: the function is {function}.",),
+        what=(
+            "`out=` writes the result into a tensor that is there, and autograd has no record of such a write. It "
+            "refuses as soon as an argument, or `out` itself, requires grad."
+        ),
+        causes=(
+            "An argument is a parameter, or comes from one, and the line is meant for numbers only.",
+            "`out=` was meant to save memory inside a forward: there the graph needs the tensor anyway.",
+        ),
+        mend=(
+            "y = torch.add(a, b)                 # recorded\n"
+            "with torch.no_grad():               # numbers only\n"
+            "    torch.add(a, b, out=buffer)"
+        ),
+        check="a.requires_grad, b.requires_grad, buffer.requires_grad.",
+    ),
+    Kind(
+        slug="hook-returned",
+        chapter="autograd",
+        says=(
+            "expected variable, but hook returned '{got:w}'",
+            "expected tuple, but hook returned '{got:w}'",
+            "but hook returned",
+            "hook returned",
+            "can't replace a none gradient with a non-none value",
+            "post accumulate grad hooks should return none",
+            "has returned an incorrect number of gradients",
+            "has changed the type of value",
+            "has changed the size of value",
+        ),
+        here=("Here: it returned a {got}.",),
+        needs=("hook",),
+        unless=("webhook",),
+        what=(
+            "A backward hook may return None, which changes nothing, or the new gradients: as many as it got, each of "
+            "the same shape, dtype and device."
+        ),
+        causes=(
+            "The hook returns what it looked at (a norm, a number), or the list's `append` result.",
+            "One of several gradients is left out (a layer without bias has None in its place).",
+        ),
+        mend="def hook(grad):\n    seen.append(grad.norm())        # no return: nothing is changed",
+        check="The gradients with the hook removed are the same as with one that returns None.",
     ),
 )

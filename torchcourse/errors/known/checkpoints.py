@@ -156,6 +156,7 @@ KINDS = (
         slug="weights-only-refused",
         chapter="checkpoints",
         says=(
+            "you are using 'torch.load' with 'weights_only=false'",
             "weights only load failed",
             "was not an allowed global by default",
             "unsupported global: global {name:w} was not an allowed global",
@@ -260,7 +261,6 @@ KINDS = (
             "invalid hash value",
             "unknown saved id type",
             "cannot use ''weights_only=true'' with files saved in the legacy",
-            "parent directory {directory} does not exist",
             "couldn't retrieve source code for container of type",
             "pytorchstreamreader failed reading zip archive: {reason}",
             "failed finding central directory",
@@ -277,9 +277,6 @@ KINDS = (
             "invalid load key",
             "pickle data was truncated",
             "file in archive is not in a subdirectory",
-            "pytorchstreamwriter failed",
-            "unexpected pos {a:d} vs {b:d}",
-            "unexpected pos",
             "inline_container.cc",
             "did you mean to use torch.jit.load",
             "error while deserializing header: {reason}",
@@ -529,5 +526,204 @@ KINDS = (
         causes=("`tensor.storage()` is called, or an old file is loaded.",),
         mend="x.untyped_storage()",
         check="python -W error::UserWarning shows the line.",
+    ),
+    Kind(
+        slug="checkpoint-is-text",
+        chapter="checkpoints",
+        says=(
+            (
+                "weightsunpickler error: unsupported operand 60 check the documentation of torch.load to learn "
+                "more about types accepted by default with weights_only"
+            ),
+            (
+                "weightsunpickler error: unsupported operand 118 check the documentation of torch.load to learn "
+                "more about types accepted by default with weights_only"
+            ),
+            "unsupported operand 60",
+            "unsupported operand 118",
+            "unpicklingerror: invalid load key, '<'",
+            "unpicklingerror: invalid load key, 'v'",
+        ),
+        needs=("torch", "unpickl"),
+        what=(
+            "The file is text, not a checkpoint: a pickle begins with byte 128, a zip archive with `PK`. Byte "
+            "60 is `<`, as in HTML; byte 118 is `v`, as in the pointer that Git LFS leaves (version "
+            "https://git-lfs…)."
+        ),
+        causes=(
+            "`v`: the repository was cloned without Git LFS, and the pointer (130 bytes) stands for the file.",
+            "`<`: the download gave a web page: a login, a 404, Google Drive's virus warning.",
+        ),
+        mend=(
+            "git lfs install && git lfs pull            # the file for its pointer\n"
+            "curl -fLO URL                              # -f: an error page is no file"
+        ),
+        check="open(path, 'rb').read(20), and os.path.getsize(path).",
+        wrong=("`weights_only=False`: the file is not what it says, and running it as a pickle can't help.",),
+    ),
+    Kind(
+        slug="checkpoint-empty",
+        chapter="checkpoints",
+        says=(
+            "eoferror: ran out of input",
+            "eoferror",
+        ),
+        types=("EOFError",),
+        needs=(
+            "torch/serialization",
+            "weights_only_unpickler",
+            "_legacy_load",
+            "torch.load(",
+        ),
+        anybodys=True,
+        what="`torch.load` reached the file's end before anything was there: the file is empty or cut off.",
+        causes=(
+            "The job was killed, or the disk was full, while it was written: 0 bytes.",
+            "A buffer is read from its end: `buffer.seek(0)` is missing after the save.",
+            "Another process (another rank) is still writing it.",
+        ),
+        mend=(
+            "buffer.seek(0)\n"
+            "torch.save(state, path + '.tmp')\n"
+            "os.replace(path + '.tmp', path)           # never half a file; one rank writes"
+        ),
+        check="os.path.getsize(path) > 0.",
+    ),
+    Kind(
+        slug="checkpoint-file-missing",
+        chapter="checkpoints",
+        says=(
+            "no such file or directory: '{path}'",
+            "no such file or directory",
+            "is a directory: '{path}'",
+        ),
+        here=("Here: {path}.",),
+        types=(
+            "FileNotFoundError",
+            "IsADirectoryError",
+        ),
+        needs=("torch/serialization",),
+        anybodys=True,
+        what=(
+            "The file is not where the path says. A relative path is read from the directory in which Python "
+            "was started, not from the script's."
+        ),
+        causes=(
+            "Started from another directory (an IDE, a notebook, a job on a cluster).",
+            "Nothing was saved yet, or under another name; the weights must be downloaded first.",
+        ),
+        mend=(
+            "path = Path(__file__).parent / 'checkpoints' / 'best.pt'\n"
+            "saved = torch.load(path, map_location='cpu', weights_only=True)"
+        ),
+        check="Path(path).resolve(), and its .exists().",
+    ),
+    Kind(
+        slug="save-directory-missing",
+        chapter="checkpoints",
+        says=("parent directory {directory} does not exist",),
+        here=("Here: {directory}.",),
+        what="`torch.save` writes a file; it makes no directory for it.",
+        causes=(
+            "The run's directory was never made (a fresh clone, another machine, a name with a date in it).",
+            "A relative path, and Python was started in another directory.",
+        ),
+        mend=(
+            "path.parent.mkdir(parents=True, exist_ok=True)      # a pathlib.Path\ntorch.save(state, path)"
+        ),
+        check="path.parent.is_dir(), asked before the training, not after it.",
+    ),
+    Kind(
+        slug="save-interrupted",
+        chapter="checkpoints",
+        says=(
+            "[enforce fail at inline_container.cc:{line:d}] . unexpected pos {a:d} vs {b:d}",
+            "unexpected pos {a:d} vs {b:d}",
+            "unexpected pos",
+            "pytorchstreamwriter failed writing file {file}: file write failed",
+            "pytorchstreamwriter failed",
+        ),
+        here=(
+            "Here: the file is at byte {a}, and {b} was expected.",
+            "Here: {file}.",
+        ),
+        what=(
+            "While `torch.save` wrote the archive, the system took fewer bytes than it was given. The file is "
+            "not usable; a checkpoint of the same name from before is gone, too."
+        ),
+        causes=(
+            "The disk, the quota or the container's space is full.",
+            "The network drive, or the file object given to save, went away.",
+        ),
+        mend=(
+            "tmp = path + '.tmp'\n"
+            "torch.save(state, tmp)\n"
+            "os.replace(tmp, path)                     # the old one stays until the new one is whole"
+        ),
+        check="shutil.disk_usage(folder).free is more than two checkpoints.",
+    ),
+    Kind(
+        slug="save-pickling",
+        chapter="checkpoints",
+        says=(
+            "attributeerror: can't pickle local object '{object}'",
+            "attributeerror: can't get local object '{object}'",
+            "typeerror: cannot pickle '{object}' object",
+            "picklingerror: can't pickle {object}: ",
+            "picklingerror: can't pickle <function {object}",
+        ),
+        here=("Here: {object}.",),
+        needs=(
+            "torch/serialization.py",
+            "torch.save(",
+        ),
+        anybodys=True,
+        what=(
+            "`torch.save` of a whole object pickles it: a class or function is stored as its name, which must "
+            "be importable. A lambda, a class inside a function, an open file or a lock has no such name."
+        ),
+        causes=(
+            "The model itself is saved, and it holds a lambda or a class defined inside a function.",
+            (
+                "The checkpoint's dict holds more than tensors and numbers: a scheduler with a lambda, a logger, "
+                "a loader."
+            ),
+        ),
+        mend=(
+            "torch.save(model.state_dict(), path)          # tensors only: loads everywhere\n"
+            "torch.save({'model': model.state_dict(), 'optimizer': opt.state_dict(), 'epoch': epoch}, path)"
+        ),
+        check="torch.load(path, weights_only=True) works.",
+    ),
+    Kind(
+        slug="save-arguments",
+        chapter="checkpoints",
+        says=(
+            "save() missing 1 required positional argument: 'f'",
+            "load() missing 1 required positional argument: 'f'",
+        ),
+        needs=("'f'",),
+        what="`torch.save(what, where)`: first the object, then the path or the open file; `torch.load(where)`.",
+        causes=("The path is missing, or a bracket closes too early.",),
+        mend="torch.save(model.state_dict(), 'model.pt')",
+        check="os.path.getsize('model.pt') > 0.",
+    ),
+    Kind(
+        slug="checkpoint-memory",
+        chapter="checkpoints",
+        says=("memoryerror",),
+        types=("MemoryError",),
+        needs=("torch/serialization",),
+        anybodys=True,
+        what=(
+            "While the file was read, more memory was asked for than there is: for the tensors in it, or for a "
+            "size that is nonsense."
+        ),
+        causes=(
+            "The file is damaged: a length in it is read from the wrong bytes.",
+            "It really is larger than the memory (a whole training state, or both model and file at once).",
+        ),
+        mend="saved = torch.load(path, map_location='cpu', mmap=True, weights_only=True)     # read as needed",
+        check="os.path.getsize(path) beside psutil.virtual_memory().available.",
     ),
 )

@@ -126,6 +126,8 @@ KINDS = (
         slug="compile-compiler-missing",
         chapter="layers",
         says=(
+            "aotinductormodelcontainerrun",
+            "compatible backends for target (",
             "compiler: cl is not found",
             "compiler: {compiler} is not found",
             "no working c++ compiler found",

@@ -13,6 +13,7 @@ KINDS = (
         slug="two-devices",
         chapter="devices",
         says=(
+            "input, output and indices must be on the current device",
             (
                 "expected tensor for argument #{n:d} '{argument:w}' to have the same device as tensor for argument "
                 "#{m:d} '{other:w}'"
@@ -47,18 +48,11 @@ KINDS = (
             "tensors are on different gpus",
             "are located on different gpus",
             "arguments are on different gpus",
-            "all tensors must be on devices[0]",
             (
                 "input and parameter tensors are not at the same device, found input tensor at {a:w} and parameter "
                 "tensor at {b:w}"
             ),
             "tensors are not at the same device",
-            (
-                "module must have its parameters and buffers on device {a:w} (device_ids[0]) but found one of them "
-                "on device: {b:w}"
-            ),
-            "module must have its parameters and buffers on device",
-            "expected parameters and buffers on device",
             "tensor for 'out' is on {a:w}, tensor for argument #{n:d} '{argument:w}' is on {b:w}",
             "tensor for argument #{n:d} '{argument:w}' is on {b:w}, but expected it to be on {a:w}",
             "tensor for argument #{n:d} '{argument:w}' is on cpu, but expected",
@@ -70,11 +64,6 @@ KINDS = (
             "torch.{...}expected device",
             "indices should be either on cpu or on the same device as the indexed tensor ({b:w})",
             "indices should be either on",
-            "device type for generator but found",
-            "expected a '{a:w}' device type for generator but found '{b:w}'",
-            "expected a '{a:w}' generator device but found '{b:w}'",
-            "generator device but found",
-            "expected generator",
             "expected cuda tensor",
             "expected a cuda tensor",
             "torch.floattensor is not enabled for cuda",
@@ -97,16 +86,11 @@ KINDS = (
             "for 'mat1' is on",
             "pointer argument (at {n:d}) cannot be accessed from triton (cpu tensor?)",
             "cannot be accessed from triton (cpu tensor?)",
-            "could not run '{operator:w}' with arguments from the '{backend:w}' backend",
-            "with arguments from the 'cuda' backend",
-            "with arguments from the 'cpu' backend",
-            "with arguments from the '",
             "found two devices",
             "weight is on {a:w} but expected on {b:w}",
             "weight is on",
             "unhandled faketensor device propagation for {operator:w}, found two different devices {a:w}, {b:w}",
             "found two different devices",
-            "quantizedcpu",
             "data and model on",
         ),
         reads=(
@@ -118,7 +102,6 @@ KINDS = (
         here=(
             "Here: {a} and {b} (argument {argument} of {method}).",
             "Here: {a} and {b}.",
-            "Here: {operator} has no code for {backend}.",
         ),
         needs=(
             "torch",
@@ -143,10 +126,7 @@ KINDS = (
             "The batch was not moved, or the result of `x.to(device)` was thrown away.",
             "A tensor is made inside forward (`torch.zeros(…)`, a mask, an index), on the CPU.",
             "A tensor of the module is no buffer, or a layer stands in a list: `.to()` does not see it.",
-            (
-                "Two cards: model or index on another one than the data (`cuda:0` and `cuda:1`); a generator of "
-                "another device."
-            ),
+            "Two cards: model or index on another one than the data (`cuda:0` and `cuda:1`).",
         ),
         mend=(_MOVE + "self.register_buffer('mask', mask)           # moves with the module"),
         check=(
@@ -164,6 +144,7 @@ KINDS = (
         slug="device-to-numpy",
         chapter="devices",
         says=(
+            "can't call numpy() on tensor that has negative bit set",
             "can't convert {device:w} device type tensor to numpy",
             "can't convert cuda tensor to numpy",
             "can't convert cuda:",
@@ -322,5 +303,97 @@ KINDS = (
             "slowly)"
         ),
         check="x.dtype is torch.float32 before .to('mps').",
+    ),
+    Kind(
+        slug="backend-missing",
+        chapter="devices",
+        says=(
+            "could not run '{operator:w}' with arguments from the '{backend:w}' backend",
+            "with arguments from the 'cuda' backend",
+            "with arguments from the 'cpu' backend",
+            "with arguments from the '",
+            "quantizedcpu",
+        ),
+        here=("Here: {operator} has no code for {backend}.",),
+        needs=(
+            "torch",
+            "backend",
+        ),
+        what=(
+            "Each operator has a table with one kernel per backend (CPU, CUDA, MPS, sparse, quantized). This "
+            "one has none for what came: the build was made without that backend, or nobody wrote the kernel."
+        ),
+        causes=(
+            "A device that this build of PyTorch doesn't have: CUDA with the CPU wheel, MPS outside a Mac.",
+            "A package with its own operators (torchvision, an extension) was built for the CPU only.",
+            "The tensor is sparse or quantized, and the operator only knows dense floats.",
+        ),
+        mend=(
+            "device = 'cuda' if torch.cuda.is_available() else 'cpu'\n"
+            "x = x.to_dense()             # sparse\n"
+            "x = x.dequantize()           # quantized"
+        ),
+        check="x.device, x.layout, x.is_quantized; torch.__version__ ends with +cpu or +cu….",
+    ),
+    Kind(
+        slug="generator-device",
+        chapter="devices",
+        says=(
+            "expected a '{a:w}' device type for generator but found '{b:w}'",
+            "device type for generator but found",
+            "expected a '{a:w}' generator device but found '{b:w}'",
+            "generator device but found",
+            "expected generator",
+        ),
+        here=("Here: the numbers are made on {a}, the generator is of {b}.",),
+        needs=(
+            "generator",
+            "torch",
+        ),
+        what=(
+            "Each device has random generators of its own, with a state of another form. Numbers are drawn "
+            "where the tensor is made, by a generator of that device."
+        ),
+        causes=(
+            "`torch.Generator()` is the CPU's, and the tensor is made on the GPU.",
+            (
+                "`torch.set_default_device('cuda')` (or the old default tensor type): the loader's sampler then "
+                "draws its permutation on the GPU."
+            ),
+        ),
+        mend=(
+            "generator = torch.Generator(device=device).manual_seed(0)\n"
+            "noise = torch.randn(3, generator=torch.Generator().manual_seed(0)).to(device)   # equal everywhere\n"
+            "loader = DataLoader(data, shuffle=True, generator=torch.Generator(device='cpu'))"
+        ),
+        check="generator.device.type is that of the tensor that is made.",
+    ),
+    Kind(
+        slug="data-parallel-device",
+        chapter="devices",
+        says=(
+            (
+                "module must have its parameters and buffers on device {a:w} (device_ids[0]) but found one of "
+                "them on device: {b:w}"
+            ),
+            "module must have its parameters and buffers on device",
+            "expected parameters and buffers on device",
+            "all tensors must be on devices[0]",
+        ),
+        here=("Here: all is expected on {a}, and something is on {b}.",),
+        what=(
+            "`nn.DataParallel` copies the module from the first card of device_ids to the others at each step: "
+            "all parameters and buffers must be on that card before."
+        ),
+        causes=(
+            "The model was not moved, or to another card (`cuda:1`) than device_ids[0].",
+            "`.to('cpu')` for saving or evaluating, and not back; a layer added after `.to(device)`.",
+            "`device_map` spread the model over cards: it can't be wrapped as well.",
+        ),
+        mend=(
+            "model = nn.DataParallel(model.to('cuda:0'), device_ids=[0, 1])\n"
+            "torchrun --nproc_per_node=2 train.py      # DistributedDataParallel: one process per card, faster"
+        ),
+        check="{p.device for p in model.parameters()} has one entry: cuda:0.",
     ),
 )

@@ -103,6 +103,9 @@ KINDS = (
         slug="process-group",
         chapter="devices",
         says=(
+            "childfailederror: =",
+            "signalexception: process {pid:d} got signal",
+            "need to initialize default process group using",
             "default process group is not initialized",
             "default process group has not been initialized",
             "trying to initialize the default process group twice",
@@ -156,6 +159,7 @@ KINDS = (
             "Here: local rank {rank} ended with {code}.",
         ),
         needs=(
+            "childfailed",
             "torch",
             "process group",
             "rank",

@@ -252,6 +252,7 @@ KINDS = (
         slug="needs-floating-point",
         chapter="training",
         says=(
+            "cdist only supports floating-point dtypes, x1 got: {got:w}",
             (
                 "mean(): could not infer output dtype. input dtype must be either a floating point or complex "
                 "dtype. got: {got:w}"
@@ -276,7 +277,6 @@ KINDS = (
             "bernoulli_{...}only supports floating",
             "'normal_kernel_cpu' not implemented for",
             "\"normal_kernel_cpu\" not implemented for '{got:w}'",
-            "random_ expects",
             '"bernoulli',
             "expected input to be a floating",
             "softmax{...}not implemented for 'long'",
@@ -326,25 +326,17 @@ KINDS = (
         says=(
             "\"{operator:w}\" not implemented for '{dtype:w}'",
             "\" not implemented for '",
-            "not implemented for 'half'",
-            "not implemented for 'bfloat16'",
             "not implemented for 'long'",
             "not implemented for 'bool'",
             "not implemented for 'byte'",
             "is not implemented for type torch.",
             "does not support automatic differentiation for outputs with complex",
-            "low precision dtypes not supported",
             "not implemented for 'int'",
             "not implemented for 'char'",
             "not implemented for 'float8",
             "unsupported dtype: ",
             "unsupported scalartype",
             "got unsupported scalartype {dtype:w}",
-            "subtraction, the '-' operator, with a bool tensor is not supported",
-            "negation, the '-' operator, on a bool tensor is not supported",
-            "subtraction, the '-' operator, with two bool tensors is not supported",
-            "the '-' operator, with",
-            "the '-' operator, on",
             'bitwise_and_cpu" not implemented',
             "complex dtypes are not supported",
         ),
@@ -364,18 +356,14 @@ KINDS = (
         ),
         what=(
             "Each operator is compiled for a list of dtypes per device. This one has no code for this dtype on "
-            "this device: half precision is missing for some CPU operators, integers and bool for many."
+            "this device: integers and bool are missing for many, floats for those that work on bits."
         ),
         causes=(
-            "A half model runs on the CPU: older versions have few half operators there.",
-            "Logits or targets are integers (or swapped).",
-            "A bool mask is subtracted: `1 - mask`.",
+            "Integers or bools where the operator computes with floats: an image of bytes, labels, a mask.",
+            "Logits and target are swapped, or a target is of the wrong type.",
+            "Floats where it works on bits or counts (`~`, `&`, `bincount`).",
         ),
-        mend=(
-            "model.float()                     # on the CPU; or model.to('cuda') for half\n"
-            "x = ~mask                         # instead of 1 - mask\n"
-            "x = x.float()"
-        ),
+        mend=("x = x.float()\nmask = (x > 0) & (x < 1)          # bits of bool tensors, not of floats"),
         check="x.dtype and x.device; the same line works with x.float().",
     ),
     Kind(
@@ -394,8 +382,6 @@ KINDS = (
             "can't assign a {type:w} to a torch.{dtype:w}",
             "new(): data must be a sequence (got {type:w})",
             "unsupported type in tensor constructor",
-            "overflow when unpacking long",
-            "value cannot be converted to type {type:w} without overflow",
             "torch.tensor() argument",
             "tensor(): argument 'data'",
             "expected float (got",
@@ -447,5 +433,156 @@ KINDS = (
             "x = torch.tensor(rows)                     # lists; from_numpy is for arrays"
         ),
         check="np.asarray(data).dtype is a number's dtype, and not object.",
+    ),
+    Kind(
+        slug="bce-target-integer",
+        chapter="training",
+        says=(
+            "runtimeerror: result type {a:w} can't be cast to the desired output type {b:w}",
+            "result type {a:w} can't be cast to the desired output type",
+        ),
+        here=("Here: the output is {a}, the target {b}.",),
+        needs=("binary_cross_entropy",),
+        anybodys=True,
+        what=(
+            "BCE computes with the target as a number between 0 and 1, in the output's floating type. A target "
+            "of integers has no room for that."
+        ),
+        causes=("Labels 0 and 1 are int64 or bool, as a dataset or a comparison gives them.",),
+        mend="loss = F.binary_cross_entropy_with_logits(logits, target.to(logits.dtype))",
+        check="target.dtype == logits.dtype and target.shape == logits.shape.",
+    ),
+    Kind(
+        slug="bool-arithmetic",
+        chapter="training",
+        says=(
+            "subtraction, the '-' operator, with a bool tensor is not supported",
+            "subtraction, the '-' operator, with two bool tensors is not supported",
+            "negation, the '-' operator, on a bool tensor is not supported",
+            "the '-' operator, with",
+            "the '-' operator, on",
+        ),
+        needs=(
+            "torch",
+            "bool tensor",
+        ),
+        what=(
+            "Truth values have no minus: PyTorch refuses, since `1 - mask` could mean `not` or a number. (Before "
+            "1.2 comparisons gave uint8, and old code subtracts them.)"
+        ),
+        causes=(
+            "`1 - mask` or `-mask` is meant as *not*.",
+            "Two comparisons are subtracted to count differences.",
+        ),
+        mend=(
+            "other = ~mask                       # instead of 1 - mask\n"
+            "differ = (pred != target).sum()     # instead of (pred - target)\n"
+            "number = mask.float()               # where numbers are meant"
+        ),
+        check="mask.dtype is torch.bool, and ~mask counts what mask doesn't.",
+    ),
+    Kind(
+        slug="half-on-cpu",
+        chapter="training",
+        says=(
+            "\"{operator:w}\" not implemented for 'half'",
+            "\"{operator:w}\" not implemented for 'bfloat16'",
+            "not implemented for 'half'",
+            "not implemented for 'bfloat16'",
+            "low precision dtypes not supported",
+        ),
+        here=("Here: {operator}.",),
+        unless=("_cuda", "cuda_"),
+        what=(
+            "A model in half precision is made for a GPU. On the CPU, operators got half and bfloat16 code one by "
+            "one over the versions; this one has none."
+        ),
+        causes=(
+            "The model was made half (`.half()`, `torch_dtype=torch.float16`) and runs on the CPU.",
+            "No GPU was found, and the code fell back to the CPU without changing the dtype.",
+        ),
+        mend=(
+            "model = model.float()                                   # on the CPU\n"
+            "model = model.to('cuda', torch.float16)                 # half where it is fast"
+        ),
+        check="{(p.dtype, p.device.type) for p in model.parameters()} has no (torch.float16, 'cpu').",
+    ),
+    Kind(
+        slug="attention-kernel-dtype",
+        chapter="training",
+        says=(
+            "flashattention only support fp16 and bf16",
+            "flashattention only supports fp16 and bf16",
+            "flash attention only supports fp16 and bf16",
+            "no available kernel. aborting execution",
+            "no viable backend for scaled_dot_product_attention",
+            "flashattention only supports ampere gpus",
+            "flashattention only support",
+            "flash attention only support",
+        ),
+        what=(
+            "The fast attention kernels exist for some dtypes, head sizes and cards: FlashAttention for float16 "
+            "and bfloat16 on Ampere cards or newer. Where only such a kernel is allowed and the input doesn't fit, "
+            "nothing is left."
+        ),
+        causes=(
+            "Queries, keys and values are float32: no autocast around the model, or the weights were not cast.",
+            "The card is older, or the attention mask is one that the kernel doesn't take.",
+        ),
+        mend=(
+            "with torch.autocast('cuda', dtype=torch.bfloat16):\n"
+            "    out = model(x)\n"
+            "with torch.nn.attention.sdpa_kernel([SDPBackend.FLASH_ATTENTION, SDPBackend.MATH]):   # a way out\n"
+            "    y = F.scaled_dot_product_attention(q, k, v)"
+        ),
+        check="q.dtype, and torch.cuda.get_device_capability() >= (8, 0).",
+    ),
+    Kind(
+        slug="number-overflow",
+        chapter="storage",
+        says=(
+            "value cannot be converted to type {type:w} without overflow",
+            "overflow when unpacking long",
+        ),
+        here=("Here: the number does not fit into {type}.",),
+        needs=(
+            "torch",
+            "unpacking long",
+            "value cannot be converted",
+        ),
+        what=(
+            "A tensor's dtype has a range: uint8 0..255, int8 -128..127, float16 up to 65504, int64 up to 2**63 - "
+            "1. A Python number outside cannot be stored; PyTorch refuses instead of wrapping round."
+        ),
+        causes=(
+            "A fill value that the dtype doesn't have: 256 in an image of bytes, -1e9 in a half mask.",
+            "A Python integer above 2**63 - 1 (a hash, a seed, an id).",
+        ),
+        mend=(
+            "scores = scores.masked_fill(mask, torch.finfo(scores.dtype).min)    # the dtype's own limit\n"
+            "image = image.to(torch.int16)                                       # room before the arithmetic"
+        ),
+        check="torch.iinfo(x.dtype) or torch.finfo(x.dtype): min <= value <= max.",
+    ),
+    Kind(
+        slug="integer-arithmetic",
+        chapter="storage",
+        says=(
+            "for integral input tensors, argument {name:w} must not be a floating point number",
+            "for integral input tensors, argument",
+            "for non-complex input tensors, argument",
+            "boolean {name:w} only supported for boolean results",
+            "integers to negative integer powers are not allowed",
+        ),
+        types=("RuntimeError",),
+        what=(
+            "An operation on integer tensors gives integers, and this one would not: a fraction as a factor, a "
+            "negative power, a division by zero (floats have inf for that)."
+        ),
+        causes=(
+            "The tensor was made of integers without meaning to: `torch.tensor([1, 2])`, `torch.arange(3)`.",
+        ),
+        mend="x = torch.tensor([1.0, 2.0])\nx = x.float()",
+        check="x.is_floating_point().",
     ),
 )

@@ -415,6 +415,8 @@ KINDS = (
         slug="torchscript-unsupported",
         chapter="export",
         says=(
+            "the above operation failed in interpreter",
+            "operation failed in the torchscript interpreter",
             "model has no forward function",
             "inputs to traced functions",
             "traced functions must",
@@ -485,5 +487,43 @@ KINDS = (
             "longer developed"
         ),
         check="The compiled module and the model agree on several inputs.",
+    ),
+    Kind(
+        slug="export-data-dependent",
+        chapter="export",
+        says=(
+            "usererror'>: could not guard on data-dependent expression {expression} (unhinted",
+            "usererror: could not guard on data-dependent expression {expression} (unhinted",
+            "guardondatadependentsymnode: could not guard on data-dependent expression {expression} (unhinted",
+            "guardondatadependentsymnode: could not extract specialized integer from data-dependent expression",
+            (
+                "usererror: consider annotating your code using torch._check*(). could not guard on "
+                "data-dependent expression {expression} (unhinted"
+            ),
+            "usererror: dynamic control flow is not supported at the moment",
+            "unsupported: dynamic control flow is not supported at the moment",
+        ),
+        here=("Here: {expression}.",),
+        needs=(
+            "torch.export",
+            "torch/export",
+            "torch/_export",
+        ),
+        anybodys=True,
+        what=(
+            "torch.export makes one graph for all inputs. A Python `if`, a loop or a size that depends on a "
+            "tensor's value has no answer while it captures, so it refuses. (u0, u1 … are numbers that are "
+            "known at run time only.)"
+        ),
+        causes=(
+            "`if x.sum() > 0`, `.item()`, `.tolist()`, `int(tensor)` in forward.",
+            "`nonzero`, boolean indexing or `unique`: a size that depends on values, and is then compared.",
+        ),
+        mend=(
+            "y = torch.where(x.sum() > 0, x * 2, -x)                              # both sides are computed\n"
+            "y = torch.cond(x.sum() > 0, lambda x: x * 2, lambda x: -x, (x,))     # one, chosen at run time\n"
+            "torch._check(n <= x.size(0))                       # what you know of a number n = t.item()"
+        ),
+        check="torch.export.draft_export(model, (x,)) lists all such places at once.",
     ),
 )

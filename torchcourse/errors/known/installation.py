@@ -286,6 +286,10 @@ KINDS = (
         slug="library-not-loaded",
         chapter="devices",
         says=(
+            "libtorch_cuda_cu.so",
+            "libtorch_cuda_cpp.so",
+            "libtorch_hip.so",
+            "libcuda.so.1: cannot open shared object file",
             "undefined symbol: gomp",
             "libth.so",
             "dll load failed while importing _c",
@@ -416,6 +420,10 @@ KINDS = (
         slug="torch-not-installed",
         chapter="devices",
         says=(
+            "module 'torchvision.{part:w}' has no attribute '{name:w}'",
+            "module 'torchaudio' has no attribute '{name:w}'",
+            "module 'torch' has no attribute '",
+            "'module' object has no attribute 'no_grad'",
             "no module named 'torch'",
             "no module named torch",
             "no module named 'torch.{part:w}'",
@@ -573,5 +581,27 @@ KINDS = (
             "nvcc --version; g++ --version"
         ),
         check="python -c 'from torch.utils.cpp_extension import CUDA_HOME; print(CUDA_HOME)'.",
+    ),
+    Kind(
+        slug="operator-signature",
+        chapter="devices",
+        says=(
+            "{operator:w}() expected at most {most:d} argument(s) but received {got:d} argument(s). declaration: ",
+            "{operator:w}() is missing value for argument '{name:w}'. declaration: ",
+            "argument(s). declaration: ",
+            "unknown keyword argument '{name:w}' for operator",
+        ),
+        here=("Here: {operator} takes {most} arguments at most, and {got} came.",),
+        needs=("declaration", "operator"),
+        what=(
+            "A compiled operator has one declaration, which its package registers when it is loaded. The Python that "
+            "calls it was written for another version of it."
+        ),
+        causes=(
+            "An extension (torch-scatter, torchvision, torchaudio) and the library that calls it differ in version.",
+            "A TorchScript file was written by another version.",
+        ),
+        mend="python -m pip install --upgrade torch_geometric torch_scatter      # both, for the torch that is there",
+        check="python -m pip list shows versions that belong together (each project has a table of them).",
     ),
 )

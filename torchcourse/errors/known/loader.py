@@ -274,19 +274,15 @@ KINDS = (
             "dataloader timed out after {seconds:n} seconds",
             "dataloader timed out after",
             "pin memory thread exited unexpectedly",
-            "this dataloader will create {workers:d} worker processes in total",
-            "which is smaller than what this dataloader is going to create",
-            "this dataloader will create",
         ),
-        reads=("our suggested max number of worker in current system is {suggested:d}",),
-        here=("Here: {workers} workers, and {suggested} are suggested.",),
+        here=("Here: it waited {seconds} seconds.",),
         what=(
-            "Workers are processes on this computer's cores; more of them than cores wait for one another, and "
-            "one that waits for a lock or a network never answers."
+            "The loop waited for a batch, and no worker gave one in time: one that waits for a lock or a "
+            "network never answers."
         ),
         causes=(
-            "num_workers is larger than the cores (or than the container's share).",
             "A worker hangs: a lock held at fork, OpenCV or OpenMP threads, a slow disk.",
+            "num_workers is larger than the cores (or than the container's share).",
         ),
         mend=("loader = DataLoader(data, num_workers=min(8, os.cpu_count() or 1))\ncv2.setNumThreads(0)"),
         check="len(os.sched_getaffinity(0)) >= num_workers.",
@@ -335,15 +331,12 @@ KINDS = (
             "replacement should be a boolean value",
             "invalid rank {rank:d}, rank should be in the interval",
             "size mismatch between datasets",
-            "length of split at index",
             "absolute value of index should not exceed dataset length",
             "concatdataset does not support iterabledataset",
             "pin_memory_device is deprecated",
             "indices should be{...}sampler",
             "requires distributed package to be available",
             "argument is set as true but not supported on mps",
-            "num_samples should be a positive integer value, but got num_samples={n:d}",
-            "num_samples should be a positive integer value",
             "batch_size should be a positive integer value",
             "sampler option is mutually exclusive with shuffle",
             "batch_sampler option is mutually exclusive",
@@ -353,22 +346,11 @@ KINDS = (
             "persistent_workers option needs num_workers > 0",
             "multiprocessing_context can only be used with",
             "multiprocessing_context option should",
-            "'dataloader' object is not subscriptable",
-            "'dataloader' object is not an iterator",
-            "'dataloader' object does not support indexing",
-            "dataset should not be an empty iterable",
-            "sum of input lengths does not equal the length of the input dataset",
-            "sum of input lengths",
             "torch.utils.data.dataset.subset",
             "'subset' object has no attribute '{name:w}'",
             "drop_last should be a boolean",
-            "found no valid file for the classes",
-            "couldn't find any class folder in",
-            "found 0 files in subfolders of",
-            "dataset not found. you can use download=true",
             "size mismatch between tensors",
             "subclasses of dataset should implement __getitem__",
-            "argument is set as true but no accelerator is found",
             "sampler{...}infinite",
         ),
         needs=(
@@ -377,20 +359,15 @@ KINDS = (
             "weights should",
             "replacement",
             "rank",
-            "split at index",
             "datasets",
             "pin_memory",
             "torch",
             "sampler",
             "dataloader",
-            "num_samples",
             "batch_size",
             "num_workers",
             "dataset",
             "prefetch",
-            "class folder",
-            "valid file",
-            "files in subfolders",
             "'subset'",
             "persistent_workers",
             "drop_last",
@@ -403,20 +380,19 @@ KINDS = (
             "sklearn",
         ),
         what=(
-            "A loader's options depend on one another: a sampler is the order, workers are needed for "
-            "prefetching; a random sampler needs at least one sample."
+            "A loader's options depend on one another: a sampler is the order, a batch_sampler the batches, "
+            "too; prefetching needs workers."
         ),
         causes=(
-            "The dataset is empty: a wrong path or pattern (`len(dataset) == 0`).",
-            "`shuffle=True` together with a sampler.",
-            "A loader is indexed: it is iterated.",
+            "An option of workers (prefetch_factor, persistent_workers, timeout) with num_workers=0.",
+            "`shuffle=True`, batch_size or drop_last together with a sampler that decides it already.",
+            "A `Subset` has the dataset inside (`subset.dataset.targets`, at `subset.indices`).",
         ),
         mend=(
-            "assert len(dataset) > 0, dataset\n"
             "loader = DataLoader(dataset, batch_size=8, sampler=sampler)     # no shuffle\n"
-            "first = next(iter(loader))"
+            "loader = DataLoader(dataset, batch_size=8, num_workers=2, prefetch_factor=4)"
         ),
-        check="len(dataset), and dataset[0].",
+        check="next(iter(loader)) gives a batch; len(loader).",
     ),
     Kind(
         slug="cuda-in-worker",
@@ -448,5 +424,262 @@ KINDS = (
             "torch.multiprocessing.set_start_method('spawn')    # where a process must use CUDA"
         ),
         check="dataset[0][0].device is cpu.",
+    ),
+    Kind(
+        slug="dataset-empty",
+        chapter="training",
+        says=(
+            "num_samples should be a positive integer value, but got num_samples={n:d}",
+            "num_samples should be a positive integer value",
+            "found no valid file for the classes",
+            "couldn't find any class folder in {folder}",
+            "found 0 files in subfolders of: {folder}",
+            "found 0 files in subfolders of",
+            "dataset not found. you can use download=true",
+            "dataset should not be an empty iterable",
+        ),
+        here=(
+            "Here: {folder}.",
+            "Here: {n} samples.",
+        ),
+        what="The dataset has no samples: nothing was found where it looked, or all was filtered out.",
+        causes=(
+            "The path is wrong, or relative to another directory than the one Python was started in.",
+            "The files have other endings than the pattern (.JPG beside .jpg), or lie a folder higher or deeper.",
+            "A filter or a split left nothing.",
+        ),
+        mend=(
+            "files = sorted(Path(root).rglob('*.jpg'))\nassert files, f'nothing in {Path(root).resolve()}'"
+        ),
+        check="len(dataset), and dataset[0].",
+    ),
+    Kind(
+        slug="split-lengths",
+        chapter="training",
+        says=(
+            "sum of input lengths does not equal the length of the input dataset",
+            "sum of input lengths",
+            "length of split at index",
+        ),
+        needs=(
+            "torch",
+            "dataset",
+            "split at index",
+        ),
+        what=(
+            "`random_split` gives each sample to one part: the lengths must add up to len(dataset), or be "
+            "fractions that add up to 1."
+        ),
+        causes=(
+            "int(0.8 * n) and int(0.2 * n) are both rounded down: one sample is left over.",
+            "The lengths were written for another version of the data.",
+        ),
+        mend="train, test = random_split(data, [0.8, 0.2], generator=torch.Generator().manual_seed(0))",
+        check="len(train) + len(test) == len(data).",
+    ),
+    Kind(
+        slug="dataset-without-length",
+        chapter="training",
+        says=("object of type '{type:w}' has no len()",),
+        here=("Here: {type} has no `__len__`.",),
+        types=("TypeError",),
+        needs=(
+            "torch/utils/data/sampler.py",
+            "torch/utils/data/dataloader.py __len__",
+        ),
+        unless=("'nonetype'",),
+        anybodys=True,
+        what=(
+            "A sampler draws positions from 0 to len(dataset) - 1, so a dataset with `__getitem__` must have "
+            "`__len__`, too. A stream without a length is an IterableDataset."
+        ),
+        causes=(
+            "`__len__` is missing, misspelt, or indented into another method.",
+            "A generator or an iterator was given as the dataset.",
+        ),
+        mend=(
+            "class Lines(Dataset):\n"
+            "    def __len__(self):\n"
+            "        return len(self.lines)\n"
+            "loader = DataLoader(list(generator), batch_size=8, shuffle=True)"
+        ),
+        check="len(dataset) works.",
+    ),
+    Kind(
+        slug="collate-keys-differ",
+        chapter="training",
+        says=("keyerror: {key}",),
+        here=("Here: the key is {key}.",),
+        types=("KeyError",),
+        needs=("torch/utils/data/_utils/collate.py",),
+        anybodys=True,
+        what=(
+            "`default_collate` makes a batch of dicts by the keys of the first sample: every other sample must "
+            "have each of them."
+        ),
+        causes=(
+            "Some samples lack an entry: a label that is not always there, a branch in `__getitem__`.",
+            "Samples of two kinds (labelled and not, train and test) are in one dataset.",
+        ),
+        mend=(
+            "return {'x': x, 'y': -1 if y is None else y}      # the same keys, always\n"
+            "loader = DataLoader(data, batch_size=8, collate_fn=list)     # or: a list of samples"
+        ),
+        check="{tuple(sorted(dataset[i])) for i in range(len(dataset))} has one entry.",
+    ),
+    Kind(
+        slug="batch-is-a-container",
+        chapter="training",
+        says=(
+            "'list' object has no attribute 'to'",
+            "'list' object has no attribute 'cuda'",
+            "'tuple' object has no attribute 'to'",
+            "'tuple' object has no attribute 'cuda'",
+            "'dict' object has no attribute 'to'",
+            "'dict' object has no attribute 'cuda'",
+            "'str' object has no attribute 'to'",
+            "'str' object has no attribute 'cuda'",
+            "'int' object has no attribute 'to'",
+            "'{type:w}' object has no attribute 'to'",
+        ),
+        here=("Here: a {type} came.",),
+        types=("AttributeError",),
+        needs=(
+            "'list' object",
+            "'tuple' object",
+            "'dict' object",
+            "'str' object",
+            "'int' object",
+        ),
+        anybodys=True,
+        what=(
+            "`.to()` belongs to tensors and modules. A batch from a DataLoader is what the dataset gives, "
+            "collated: (x, y) becomes a list of tensors, a dict stays a dict, texts stay texts."
+        ),
+        causes=(
+            "The batch is (inputs, targets), and the line moves it as one.",
+            "An entry holds texts or file names (or collate_fn gives a list): those stay where they are.",
+            "The dataset gives more than the loop unpacks.",
+        ),
+        mend=(
+            "for x, y in loader:\n"
+            "    x, y = x.to(device), y.to(device)\n"
+            "batch = {k: v.to(device) if torch.is_tensor(v) else v for k, v in batch.items()}     # a dict"
+        ),
+        check="type(batch), and [type(part) for part in batch].",
+    ),
+    Kind(
+        slug="loader-is-no-iterator",
+        chapter="training",
+        says=(
+            "'_multiprocessingdataloaderiter' object has no attribute 'next'",
+            "'_singleprocessdataloaderiter' object has no attribute 'next'",
+            "'dataloader' object is not subscriptable",
+            "'dataloader' object is not an iterator",
+            "'dataloader' object does not support indexing",
+        ),
+        what=(
+            "A DataLoader can be iterated, many times, and has no positions: `iter(loader)` starts a pass, and "
+            "`next()` takes a batch of it. (The method `.next()` of old versions is gone.)"
+        ),
+        causes=(
+            "`next(loader)` or `loader[0]`: the loader itself is no iterator and no list.",
+            "`iterator.next()`, from code for Python 2 or torch before 1.13.",
+        ),
+        mend=(
+            "batch = next(iter(loader))       # the first batch of a new pass\n"
+            "sample = loader.dataset[0]       # one sample"
+        ),
+        check="x, y = next(iter(loader)) gives tensors.",
+    ),
+    Kind(
+        slug="pinning-without-accelerator",
+        chapter="training",
+        says=("argument is set as true but no accelerator is found",),
+        what=(
+            "pin_memory puts batches into memory that a GPU can read while Python runs on. Without a GPU there "
+            "is nothing to gain: PyTorch leaves it out, and the data is the same."
+        ),
+        causes=(
+            "The code was written for a GPU, and runs on a CPU.",
+            "A GPU should be there, and torch doesn't see it (a CPU build, no driver).",
+        ),
+        mend="loader = DataLoader(data, pin_memory=torch.cuda.is_available())",
+        check="torch.cuda.is_available().",
+    ),
+    Kind(
+        slug="worker-count",
+        chapter="training",
+        says=(
+            (
+                "this dataloader will create {workers:d} worker processes in total. our suggested max number of "
+                "worker in current system is {suggested:d}"
+            ),
+            "which is smaller than what this dataloader is going to create",
+            "this dataloader will create",
+        ),
+        here=("Here: {workers} workers, and {suggested} are suggested.",),
+        what=(
+            "Workers are processes on this computer's cores (or a container's share of them): more of them "
+            "than cores wait for one another, and each takes memory."
+        ),
+        causes=("num_workers was chosen for a larger machine.",),
+        mend="loader = DataLoader(data, num_workers=min(8, len(os.sched_getaffinity(0))))",
+        check="Samples per second of an empty loop over the loader, with 0, 2, 4 … workers.",
+    ),
+    Kind(
+        slug="collate-sizes-old",
+        chapter="training",
+        says=(
+            (
+                "invalid argument 0: sizes of tensors must match except in dimension 0. got {first:d} and "
+                "{second:d} in dimension {dimension:d}"
+            ),
+        ),
+        here=("Here: {first} and {second} in dimension {dimension}, where 0 is the batch.",),
+        needs=(
+            "collate",
+            "dataloader",
+        ),
+        anybodys=True,
+        what=(
+            "`default_collate` stacks the samples of a batch, so their shapes must be equal. (Up to 1.4 the "
+            "text was that of `cat`; today: stack expects each tensor to be equal size.)"
+        ),
+        causes=(
+            "Images of several sizes: the transform keeps the aspect ratio, or there is no Resize.",
+            "Sequences of several lengths.",
+        ),
+        mend=(
+            "transforms.Resize((256, 256))                 # both sides; Resize(256) keeps the ratio\n"
+            "def collate(samples):\n"
+            "    inputs, targets = zip(*samples)\n"
+            "    return torch.nn.utils.rnn.pad_sequence(inputs, batch_first=True), list(targets)"
+        ),
+        check="{tuple(x.shape) for x, _ in dataset} has one entry, or collate_fn pads.",
+    ),
+    Kind(
+        slug="start-method-set",
+        chapter="training",
+        says=("context has already been set",),
+        types=("RuntimeError",),
+        needs=(
+            "torch",
+            "dataloader",
+        ),
+        anybodys=True,
+        what=(
+            "The way in which Python starts processes (fork, spawn) is set once, for all: a second call is refused."
+        ),
+        causes=(
+            "A cell was run twice, or a library set it before.",
+            "The call stands at module level, and each spawned worker runs it again.",
+        ),
+        mend=(
+            "if __name__ == '__main__':\n"
+            "    torch.multiprocessing.set_start_method('spawn', force=True)\n"
+            "loader = DataLoader(data, num_workers=2, multiprocessing_context='spawn')     # for this loader only"
+        ),
+        check="torch.multiprocessing.get_start_method().",
     ),
 )

@@ -7,7 +7,6 @@ KINDS = (
         slug="loss-batch-sizes",
         chapter="training",
         says=(
-            "ctc_loss",
             "expected input batch_size ({input:d}) to match target batch_size ({target:d})",
             "expected input batch_size",
             "size mismatch (got input: {input:s}, target: {target:s})",
@@ -28,9 +27,6 @@ KINDS = (
             "expected target of size",
             "target tensors must be 1d",
             "targets should be of the same{...}size",
-            "expected input_lengths to have value at most",
-            "expected target_lengths",
-            "target_lengths must be of size",
         ),
         reads=("expected target size {expected:s}, got {got:s}",),
         here=(
@@ -144,9 +140,9 @@ KINDS = (
     Kind(
         slug="target-broadcast",
         says=(
-            "using a target size ({target}) that is different to the input size ({input})",
+            "using a target size ({target:s}) that is different to the input size ({input:s})",
             "that is different to the input size",
-            "target size ({target}) must be the same as input size ({input})",
+            "target size ({target:s}) must be the same as input size ({input:s})",
             "must be the same as input size",
             "please ensure they have the same size",
             "using a target size",
@@ -236,7 +232,6 @@ KINDS = (
             "only p == 1 and p == 2 supported",
             "size_average and reduce args will be deprecated",
             "is not a valid value for reduction",
-            "implicit dimension choice for",
             "cross_entropy_loss(): argument 'target' (position 2) must be tensor",
             "cross_entropy_loss(): argument 'input'",
             "cosineembeddingloss: ",
@@ -395,5 +390,50 @@ KINDS = (
             "scaler = torch.amp.GradScaler(device.type)"
         ),
         check="output.dtype inside the region.",
+    ),
+    Kind(
+        slug="ctc-lengths",
+        chapter="training",
+        says=(
+            "expected {which:w}_lengths to have value at most {most:d}, but got value {got:d}",
+            "expected input_lengths to have value at most",
+            "expected target_lengths",
+            "target_lengths must be of size",
+            "input_lengths must be of size",
+            "ctc_loss",
+        ),
+        here=("Here: {which}_lengths holds {got}, and at most {most} fits.",),
+        what=(
+            "CTC reads log-probabilities as (time, batch, classes) and takes for each sample how many time steps "
+            "(input_lengths) and labels (target_lengths) count. No length may be larger than its tensor."
+        ),
+        causes=(
+            "Batch and time are swapped: a network with batch_first gives (batch, time, classes).",
+            "input_lengths counts the input's frames, and convolutions or pooling made the time shorter.",
+            "One length for each sample is missing.",
+        ),
+        mend=(
+            "log_probs = logits.log_softmax(-1).transpose(0, 1)      # (N, T, C) -> (T, N, C)\n"
+            "input_lengths = torch.full((log_probs.size(1),), log_probs.size(0))\n"
+            "loss = F.ctc_loss(log_probs, targets, input_lengths, target_lengths)"
+        ),
+        check="input_lengths.max() <= log_probs.size(0), and len(input_lengths) == log_probs.size(1).",
+    ),
+    Kind(
+        slug="softmax-dimension",
+        chapter="training",
+        says=(
+            "implicit dimension choice for {function:w} has been deprecated",
+            "implicit dimension choice for",
+        ),
+        here=("Here: {function}.",),
+        what=(
+            "Softmax makes the numbers along one dimension sum to 1. Without `dim` PyTorch guesses it from the "
+            "number of dimensions: 0 for one or three, 1 otherwise. For a (batch, length, classes) that is the batch."
+        ),
+        causes=("`nn.Softmax()` or `F.softmax(x)` without dim.",),
+        mend="p = logits.softmax(dim=-1)            # nn.Softmax(dim=-1)",
+        check="p.sum(-1) is 1 everywhere.",
+        wrong=("Ignoring the warning: with three dimensions the probabilities are taken over the samples.",),
     ),
 )

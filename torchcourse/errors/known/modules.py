@@ -122,24 +122,14 @@ KINDS = (
             "forward() got an unexpected keyword argument '{name}'",
             "forward() got multiple values for argument",
             "forward() missing",
-            'module [{module:w}] is missing the required "forward" function',
-            'is missing the required "forward" function',
-            "_forward_unimplemented",
             "'{module:w}' object is not callable{...}forward",
-            "module '{module:w}' is missing the required",
         ),
         reads=(
             "{owner:w}.forward() ",
             "required positional argument: '{name}'",
         ),
-        here=(
-            "Here: {owner}.forward, argument {name}.",
-            "Here: module {module}.",
-        ),
-        types=(
-            "TypeError",
-            "NotImplementedError",
-        ),
+        here=("Here: {owner}.forward, argument {name}.",),
+        types=("TypeError",),
         needs=("forward",),
         unless=(
             "keras",
@@ -155,7 +145,6 @@ KINDS = (
                 "forward has other arguments than the call gives (a second input inside nn.Sequential; `self` "
                 "missing)."
             ),
-            "`forward` is misspelt or indented into `__init__`.",
             "The class, not an instance of it, is called.",
         ),
         mend=(
@@ -476,6 +465,8 @@ KINDS = (
         slug="layer-argument",
         chapter="modules",
         says=(
+            "output padding must be smaller than either stride or dilation",
+            "halving dimension must be even",
             "padding='same' is not supported for strided convolutions",
             "groups must be a positive integer",
             "kernel_size must be greater than 0",
@@ -623,6 +614,7 @@ KINDS = (
         slug="layout-unsupported",
         chapter="storage",
         says=(
+            "tensors do not have strides",
             "with arguments from the 'sparsecpu' backend",
             "with arguments from the 'sparsecuda' backend",
             "with arguments from the 'quantizedcpu' backend",
@@ -713,5 +705,72 @@ KINDS = (
             "torch.hub.load('pytorch/vision', 'resnet18', force_reload=True)"
         ),
         check="torch.hub.get_dir() and its contents.",
+    ),
+    Kind(
+        slug="rnn-dropout-one-layer",
+        chapter="modules",
+        says=(
+            (
+                "dropout option adds dropout after all but last recurrent layer, so non-zero dropout expects "
+                "num_layers greater than 1, but got dropout={rate:n} and num_layers={layers:d}"
+            ),
+            "adds dropout after all but last recurrent layer",
+        ),
+        here=("Here: dropout {rate}, layers {layers}.",),
+        what=(
+            "The dropout of `nn.LSTM`, `nn.GRU` and `nn.RNN` stands between layers, after each but the last. With "
+            "one layer there is no place for it: it does nothing."
+        ),
+        causes=("num_layers is 1 (the default), and dropout was meant for the output.",),
+        mend=(
+            "rnn = nn.LSTM(64, 128, num_layers=2, dropout=0.3)\n"
+            "self.drop = nn.Dropout(0.3)         # after a one-layer RNN: out = self.drop(out)"
+        ),
+        check="In train mode two forward passes of the same input differ.",
+    ),
+    Kind(
+        slug="rnn-weights-scattered",
+        chapter="modules",
+        says=(
+            "rnn module weights are not part of single contiguous chunk of memory",
+            "to compact weights again call flatten_parameters()",
+        ),
+        what=(
+            "cuDNN wants all weights of an RNN in one block. They are apart after a copy of the module (DataParallel, "
+            "deepcopy, weight_norm); each call then packs them again, which costs time and memory. The result is right."
+        ),
+        causes=(
+            "The RNN runs inside DataParallel, which copies the module at each step.",
+            "The module was deep-copied, unpickled, or its weights were replaced.",
+        ),
+        mend=("def forward(self, x):\n    self.rnn.flatten_parameters()\n    out, state = self.rnn(x)"),
+        check="The warning is gone; memory per step is level.",
+    ),
+    Kind(
+        slug="forward-missing",
+        chapter="modules",
+        says=(
+            'module [{module:w}] is missing the required "forward" function',
+            'is missing the required "forward" function',
+            "module '{module:w}' is missing the required",
+            "_forward_unimplemented",
+        ),
+        here=("Here: the module is {module}.",),
+        what=(
+            "Calling a module calls its `forward`. This class has none of its own, so nn.Module's, which only "
+            "raises, was called."
+        ),
+        causes=(
+            "`forward` is misspelt, or indented into `__init__` or out of the class.",
+            "`nn.ModuleList` or `nn.ModuleDict` is called: they only hold modules.",
+        ),
+        mend=(
+            "class Net(nn.Module):\n"
+            "    def forward(self, x):             # at the same indentation as __init__\n"
+            "        for layer in self.layers:     # a ModuleList is a list\n"
+            "            x = layer(x)\n"
+            "        return x"
+        ),
+        check="'forward' in vars(type(net)).",
     ),
 )

@@ -51,42 +51,27 @@ KINDS = (
         slug="optimizer-argument",
         chapter="optimizers",
         says=(
+            "'adam' object has no attribute '{name:w}'",
+            "'adamw' object has no attribute '{name:w}'",
+            "'rmsprop' object has no attribute '{name:w}'",
+            "'adagrad' object has no attribute '{name:w}'",
+            "'sgd' object has no attribute '{name:w}'",
             "sparseadam does not support dense gradients",
-            "betas must be either both floats or both tensors",
             "as a tensor is not supported for capturable=false",
             "sparseadam requires dense parameter tensors",
-            "invalid rho value",
-            "invalid alpha value",
-            "invalid lr_decay value",
-            "invalid eta values",
             "fused' does not support",
             "fused=true does not support",
             "all optimizer params should be with/without names",
             "all optimizer param groups should be with/without names",
-            "only 'strong_wolfe' is supported",
-            "invalid decay value",
             "weight_decay option is not compatible with sparse gradients",
             "'parameters' is an empty generator, no gradient clipping will occur",
-            "invalid weight_decay",
             "params argument given to the optimizer should be an iterable of tensors or dicts, but got {got}",
             "params argument given to the optimizer should be an iterable",
             "optimizer can only optimize tensors, but one of the params is {got}",
             "optimizer can only optimize tensors",
-            "some parameters appear in more than one parameter group",
-            "optimizer contains a parameter group with duplicate parameters",
-            "invalid learning rate: {rate}",
-            "invalid learning rate",
-            "invalid beta parameter at index",
-            "invalid weight_decay value",
-            "invalid momentum value",
-            "invalid epsilon value",
             "optimizer parameters need to be organized in ordered collections",
-            "nesterov momentum requires a momentum and zero dampening",
             "parameter group didn't specify a value of required optimization parameter",
             "param_group must be a dict",
-            "lbfgs doesn't support per-parameter options",
-            "step() missing 1 required positional argument: 'closure'",
-            "step() missing 1 required argument: 'closure'",
             "does not support sparse gradients",
             "some parameters that don't require grad",
             "optimizer got{...}parameter",
@@ -109,23 +94,19 @@ KINDS = (
             "UserWarning",
         ),
         needs=(
-            "rho",
-            "alpha",
-            "eta values",
+            "'adam' object",
+            "'adamw' object",
+            "'rmsprop' object",
+            "'adagrad' object",
+            "'sgd' object",
             "fused",
-            "strong_wolfe",
             "generator",
             "decay",
             "optimizer",
             "param",
             "torch",
-            "learning rate",
-            "momentum",
-            "closure",
             "sparse gradients",
-            "beta",
             "weight_decay",
-            "epsilon",
             "lr ",
         ),
         unless=(
@@ -143,8 +124,8 @@ KINDS = (
         ),
         causes=(
             "The model, one tensor or a set was given, not `model.parameters()`.",
-            "A shared (tied) parameter stands in two groups.",
-            "A setting is negative or of the wrong type (a learning rate as a text from a file).",
+            "Names are given with some groups and not with others, or a number where a dict is needed.",
+            "An option that this optimizer, device or dtype doesn't have (fused, capturable, sparse gradients).",
         ),
         mend=(
             "opt = torch.optim.Adam(model.parameters(), lr=1e-3)\n"
@@ -268,5 +249,168 @@ KINDS = (
             "Deleting the optimizer state from the checkpoint: the run jumps.",
             "Downgrading torch to get around capturable: mended in 1.12.1.",
         ),
+    ),
+    Kind(
+        slug="parameter-in-two-groups",
+        chapter="optimizers",
+        says=(
+            "some parameters appear in more than one parameter group",
+            "optimizer contains a parameter group with duplicate parameters",
+        ),
+        what=(
+            "Each tensor belongs to one group, whose rate and decay are its own: in two groups it would be stepped "
+            "twice."
+        ),
+        causes=(
+            "One group holds `model.parameters()`, all of them, and another one a part again.",
+            "Two layers share (tie) a weight, such as an embedding and the output layer.",
+        ),
+        mend=(
+            "head = set(model.head.parameters())\n"
+            "body = [p for p in model.parameters() if p not in head]\n"
+            "opt = torch.optim.SGD([{'params': list(head), 'lr': 0.1}, {'params': body}], lr=0.01)"
+        ),
+        check="sum(len(g['params']) for g in opt.param_groups) == len(list(model.parameters())).",
+    ),
+    Kind(
+        slug="optimizer-closure",
+        chapter="optimizers",
+        says=(
+            "step() missing 1 required positional argument: 'closure'",
+            "step() missing 1 required argument: 'closure'",
+            "lbfgs doesn't support per-parameter options",
+            "only 'strong_wolfe' is supported",
+        ),
+        needs=(
+            "closure",
+            "lbfgs",
+            "strong_wolfe",
+        ),
+        what=(
+            "LBFGS looks at the loss several times in one step, at different weights. So `step` takes a function "
+            "that computes the loss anew; it has one group only."
+        ),
+        causes=(
+            "The loop was written for SGD or Adam: `loss.backward(); opt.step()`.",
+            "GradScaler or a framework calls step() without a closure.",
+        ),
+        mend=(
+            "def closure():\n"
+            "    opt.zero_grad()\n"
+            "    loss = loss_fn(model(x), y)\n"
+            "    loss.backward()\n"
+            "    return loss\n"
+            "opt.step(closure)"
+        ),
+        check="The loss that step returns falls from step to step.",
+    ),
+    Kind(
+        slug="optimizer-setting",
+        chapter="optimizers",
+        says=(
+            "betas must be either both floats or both tensors",
+            "nesterov momentum requires a momentum and zero dampening",
+            "invalid learning rate: {value}",
+            "invalid learning rate",
+            "invalid beta parameter at index {index:d}: {value}",
+            "invalid beta parameter at index",
+            "invalid weight_decay value: {value}",
+            "invalid weight_decay",
+            "invalid momentum value: {value}",
+            "invalid momentum value",
+            "invalid epsilon value: {value}",
+            "invalid epsilon value",
+            "invalid rho value",
+            "invalid alpha value",
+            "invalid lr_decay value",
+            "invalid eta values",
+            "invalid decay value",
+        ),
+        here=("Here: {value}.",),
+        types=(
+            "ValueError",
+            "TypeError",
+        ),
+        needs=(
+            "torch/optim",
+            "torch",
+            "optim",
+            "rho",
+            "alpha",
+            "eta values",
+            "decay",
+            "learning rate",
+            "momentum",
+            "beta",
+            "epsilon",
+        ),
+        unless=(
+            "keras",
+            "tensorflow",
+            "sklearn",
+            "xgboost",
+            "lightgbm",
+        ),
+        what="An optimizer checks its settings when it is made: rates and decays are numbers from 0 on, betas below 1.",
+        causes=(
+            "A setting is negative, NaN, or was computed (a rate scaled by the batch size, by a factor of 0).",
+            "A text from a config file or the command line: YAML reads `1e-3` as a text (`1.0e-3` is a number).",
+            "Arguments are in another order than the function takes them.",
+        ),
+        mend="opt = torch.optim.AdamW(model.parameters(), lr=float(config['lr']), betas=(0.9, 0.999))",
+        check="opt.defaults shows what it took.",
+    ),
+    Kind(
+        slug="optimizer-setting-text",
+        chapter="optimizers",
+        says=("'<=' not supported between instances of 'float' and 'str'",),
+        types=("TypeError",),
+        needs=("torch/optim",),
+        anybodys=True,
+        what="An optimizer compares its settings with numbers when it is made, and one of them is a text.",
+        causes=(
+            "A config file or the command line gave it: YAML reads `1e-3` as a text (`1.0e-3` is a number).",
+        ),
+        mend="opt = torch.optim.AdamW(model.parameters(), lr=float(config['lr']))",
+        check="{k: type(v) for k, v in config.items()}.",
+    ),
+    Kind(
+        slug="optimizer-wants-parameters",
+        chapter="optimizers",
+        says=("typeerror: '{type:w}' object is not iterable",),
+        here=("Here: a {type} was given.",),
+        types=("TypeError",),
+        needs=("torch/optim/",),
+        anybodys=True,
+        what="An optimizer takes the tensors that it steps, as a list or an iterator; a module is neither.",
+        causes=("The model was given, not `model.parameters()`.",),
+        mend="opt = torch.optim.Adam(model.parameters(), lr=1e-3)",
+        check="len(opt.param_groups[0]['params']).",
+    ),
+    Kind(
+        slug="optimizer-state-of-another",
+        chapter="optimizers",
+        says=(
+            "keyerror: 'param_groups'",
+            "keyerror: 'state'",
+            "keyerror: parameter containing",
+        ),
+        types=("KeyError",),
+        needs=("torch/optim/",),
+        anybodys=True,
+        what=(
+            "An optimizer's state_dict has two entries, `state` and `param_groups`, and files each parameter's "
+            "tensors. What was loaded has none for this one."
+        ),
+        causes=(
+            "Another object's state: the scheduler's, the model's, or the whole checkpoint.",
+            "The parameters were replaced after the load (`model.cuda()`, a new layer), so their state isn't theirs.",
+        ),
+        mend=(
+            "model.to(device)                                  # first\n"
+            "opt = torch.optim.SGD(model.parameters(), lr=0.1, momentum=0.9)\n"
+            "opt.load_state_dict(saved['optimizer'])"
+        ),
+        check="list(saved['optimizer']) == ['state', 'param_groups'].",
     ),
 )

@@ -26,11 +26,6 @@ KINDS = (
             "inconsistent tensor size, expected tensor {a:s} and src {b:s} to have the same number of elements",
             "inconsistent tensor size, expected",
             "both arguments to matmul need to be at least 1d",
-            "expected batch2 tensor to be{...}",
-            "expected size for first two dimensions of batch2 tensor to be: {expected:s} but got: {got:s}",
-            "batch1 must be a 3d tensor",
-            "batch2 must be a 3d tensor",
-            "batch1 and batch2 must have same number of batches",
             "vector + matrix @ vector expected",
             "matrix and vector expected",
             "vector and vector expected",
@@ -408,7 +403,6 @@ KINDS = (
             "output size is too small",
             "padding size should be less than",
             "pad should be at most half of",
-            "trying to create tensor with negative dimension",
             "input image (t: {...}) smaller than kernel size",
             "smaller than kernel size",
             "expected input's spatial size to be",
@@ -418,7 +412,6 @@ KINDS = (
         reads=(
             "per channel: {padded:s}. kernel size: {kernel:s}",
             "given input size: {input:s}. calculated output size: {output:s}",
-            "negative dimension {size:d}",
         ),
         here=(
             "Here: the padded input is {padded}, the kernel {kernel}.",
@@ -434,7 +427,6 @@ KINDS = (
             "per channel",
             "too small",
             "padding size",
-            "negative dimension",
             "sizes should be",
         ),
         what=(
@@ -546,6 +538,9 @@ KINDS = (
         slug="attention-sizes",
         chapter="modules",
         says=(
+            "flash attention requires q,k,v to have the same last dimension",
+            "fused kernels require key and value to have the same num_heads and batch_size",
+            "fused kernels requires query, key and value to be 4 dimensional",
             "embed_dim must be divisible by num_heads",
             "was expecting embedding dimension of {expected:d}, but got {got:d}",
             "was expecting embedding dimension of",
@@ -594,6 +589,7 @@ KINDS = (
         slug="dimension-not-equal",
         chapter="storage",
         says=(
+            "start ({start:d}), length({length:d}) exceeds dimension",
             "start ({start:d}) + length ({length:d}) exceeds dimension size ({size:d})",
             "expected {a:w}.size({i:d}) == {b:w}.size({j:d}) to be true, but got false",
             "quantile() input tensor is too large",
@@ -604,16 +600,6 @@ KINDS = (
             "expected tensor to have size",
             "expected size {expected:d} but got size {got:d}",
             "tensors are not broadcastable",
-            "einsum(): operands do not broadcast with remapped shapes",
-            (
-                "einsum(): subscript {letter:w} has size {a:d} for operand {operand:d} which does not broadcast "
-                "with previously seen size {b:d}"
-            ),
-            "einsum(): the number of subscripts in the equation",
-            "einsum(): ",
-            "split_with_sizes expects split_sizes to sum exactly to {expected:d}",
-            "split_with_sizes expects split_sizes to sum exactly",
-            "split_size can only be 0 if dimension size is 0",
             "chunk expects",
             "exceeds dimension size",
             "maximum size for tensor at dimension {dimension:d} is {has:d} but size is {wanted:d}",
@@ -634,8 +620,6 @@ KINDS = (
         needs=(
             "torch",
             "tensor",
-            "einsum",
-            "split_with_sizes",
             "linalg",
         ),
         unless=(
@@ -661,6 +645,7 @@ KINDS = (
         slug="vector-expected",
         chapter="training",
         says=(
+            "for 1d input, 1d target must have size 1",
             "multi-target not supported",
             "1d tensor expected{...}target",
             "multilabel not supported",
@@ -678,5 +663,98 @@ KINDS = (
             "loss = F.cross_entropy(logits, onehot.argmax(1))          # one-hot -> class numbers"
         ),
         check="target.shape == logits.shape[:1] and target.dtype == torch.int64.",
+    ),
+    Kind(
+        slug="batched-matmul-sizes",
+        chapter="modules",
+        says=(
+            "expected size for first two dimensions of batch2 tensor to be: {expected:s} but got: {got:s}",
+            "expected batch2 tensor to be{...}",
+            "batch1 must be a 3d tensor",
+            "batch2 must be a 3d tensor",
+            "batch1 and batch2 must have same number of batches, got {a:d} and {b:d}",
+            "batch1 and batch2 must have same number of batches",
+        ),
+        here=(
+            "Here: the second tensor begins with {got}, and the first one needs {expected}.",
+            "Here: {a} matrices beside {b}.",
+        ),
+        what=(
+            "`bmm`, and `@` of 3 dimensions, multiply matrix by matrix: (B, N, K) with (B, K, M) gives (B, N, "
+            "M). The batch and the inner size K must be equal; `bmm` doesn't broadcast."
+        ),
+        causes=(
+            "The second one needs a transpose: attention is queries @ keys.mT.",
+            "One of them has no batch dimension (`bmm`), or another one.",
+            "The features differ: the projections before have different sizes.",
+        ),
+        mend=(
+            "scores = q @ k.mT                    # (B, N, K) with (B, M, K) transposed\n"
+            "y = x @ w                            # a matrix w of 2 dimensions goes with every batch"
+        ),
+        check="a.shape[0] == b.shape[0] and a.shape[2] == b.shape[1].",
+    ),
+    Kind(
+        slug="einsum-sizes",
+        chapter="storage",
+        says=(
+            "einsum(): operands do not broadcast with remapped shapes",
+            (
+                "einsum(): subscript {letter:w} has size {a:d} for operand {operand:d} which does not broadcast "
+                "with previously seen size {b:d}"
+            ),
+            (
+                "einsum(): the number of subscripts in the equation ({letters:d}) does not match the number of "
+                "dimensions ({dims:d}) for operand {operand:d}"
+            ),
+            "einsum(): the number of subscripts in the equation",
+            "einsum(): ",
+        ),
+        here=(
+            "Here: letter {letter} is {b} in one operand and {a} in operand {operand} (counted from 0).",
+            "Here: operand {operand} (counted from 0) has {dims} dimensions, and {letters} letters.",
+        ),
+        needs=("einsum",),
+        unless=(
+            "jax",
+            "tensorflow",
+        ),
+        what=(
+            "In `einsum` each letter names one dimension of an operand, in its order; a letter that comes twice "
+            "stands for one size."
+        ),
+        causes=(
+            "The letters are not in the order of the tensor's dimensions.",
+            "The operand has a dimension more or less than letters (heads, batch): `...` stands for the rest.",
+            "The sizes really differ: the projections before were made for different sizes.",
+        ),
+        mend=(
+            "print(q.shape, k.shape)                           # write the letters below the sizes\n"
+            "y = torch.einsum('...qd,...kd->...qk', q, k)      # any dimensions before"
+        ),
+        check="One letter for each dimension of each operand, and equal letters with equal sizes.",
+    ),
+    Kind(
+        slug="split-sizes",
+        chapter="storage",
+        says=(
+            (
+                "split_with_sizes expects split_sizes to sum exactly to {size:d} (input tensor's size at dimension "
+                "{dimension:d}), but got split_sizes={parts:s}"
+            ),
+            "split_with_sizes expects split_sizes to sum exactly",
+            "split_size can only be 0 if dimension size is 0",
+        ),
+        here=("Here: dimension {dimension} has size {size}, and the parts are {parts}.",),
+        what="`split` with a list cuts one dimension into parts of these sizes: they must use it up exactly.",
+        causes=(
+            "Another dimension is meant: without `dim`, `split` cuts dimension 0.",
+            "The sizes are written as numbers, and the layer before has another width (one part for q, k and v each).",
+        ),
+        mend=(
+            "q, k, v = qkv.chunk(3, dim=-1)                       # equal parts\n"
+            "a, b = x.split([64, x.size(-1) - 64], dim=-1)        # the rest, whatever it is"
+        ),
+        check="sum(sizes) == x.size(dim).",
     ),
 )

@@ -269,6 +269,11 @@ KINDS = (
         slug="index-out-of-bounds",
         chapter="storage",
         says=(
+            "out of range at {...}thc",
+            "out of range at {...}/th/",
+            "invalid index in scatteradd",
+            "invalid index in gather",
+            "invalid index in scatter",
             "selected index k out of range",
             "index {index:d} is out of bounds for dimension {dimension:d} with size {size:d}",
             "is out of bounds for dimension",
@@ -297,6 +302,7 @@ KINDS = (
         slug="too-many-indices",
         chapter="storage",
         says=(
+            "an index can only have a single ellipsis",
             "too many indices for tensor of dimension {dims:d}",
             "invalid index of a 0-dim tensor",
             "slice() cannot be applied to a 0-dim tensor",
@@ -346,6 +352,8 @@ KINDS = (
         slug="index-wrong-dtype",
         chapter="storage",
         says=(
+            "none and long or byte variables are valid indices (got {got:w})",
+            "none and long or byte variables are valid indices",
             "tensors used as indices must be long, int, byte or bool tensors",
             "tensors used as indices must be long, byte or bool tensors",
             "expected dtype int64 for index",
@@ -490,5 +498,228 @@ KINDS = (
             "# or: python -m pip install 'numpy<2'"
         ),
         check="torch.ones(1).numpy() works in a new process.",
+    ),
+    Kind(
+        slug="view-dtype-sizes",
+        chapter="storage",
+        says=(
+            "must be divisible by {n:d} to view {a:w} as {b:w} (different element sizes), but got {got:d}",
+            "(different element sizes)",
+            "self.stride(-1) must be 1 to view",
+            "self.dim() cannot be 0 to view",
+        ),
+        here=("Here: {a} read as {b}: the last size must be a multiple of {n}, and is {got}.",),
+        what=(
+            "`x.view(dtype)` reads the same bytes as another type. Larger elements take several of the smaller "
+            "ones, so the last dimension must be contiguous and a multiple of their ratio."
+        ),
+        causes=(
+            "A conversion was meant: `.to(dtype)` computes new numbers, `.view(dtype)` reads the old bytes.",
+            "The last dimension is not the one that holds the bytes, or the tensor was sliced or transposed.",
+        ),
+        mend="y = x.to(torch.float32)              # numbers\ny = x.contiguous().view(torch.float32)   # bytes",
+        check="x.stride(-1) == 1 and x.size(-1) * x.element_size() % y.element_size() == 0.",
+    ),
+    Kind(
+        slug="clamp-without-limits",
+        chapter="storage",
+        says=("at least one of 'min' or 'max' must not be none",),
+        what="`clamp` limits values from below, from above, or both: one limit must be given.",
+        causes=("Both limits are None, from settings that were not filled in.",),
+        mend="y = x.clamp(min=0)",
+        check="y.min() and y.max().",
+    ),
+    Kind(
+        slug="mask-wrong-dtype",
+        chapter="storage",
+        says=(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype {got:w}",
+            "where expected condition to be a boolean tensor",
+            "masked_fill_ only supports boolean masks, but got mask with dtype {got:w}",
+            "only supports boolean masks",
+            "masked_fill only supports boolean masks",
+            "masked_select: expected booltensor",
+            "expected booltensor or bytetensor for mask",
+            "expected booltensor for mask",
+            "expected condition to have scalar type bool",
+            "expected object of scalar type bool but got scalar type {got:w} for argument #2 'mask'",
+            "mask dtype should be bool",
+        ),
+        here=("Here: the mask is {got}.",),
+        what=(
+            "A mask answers yes or no for each element: its dtype is bool. Numbers 0 and 1 are not taken for it "
+            "(uint8 was, before 1.2)."
+        ),
+        causes=(
+            "The mask comes from a file, a tokenizer (attention_mask is int64) or from arithmetic (`1 - mask`).",
+            "Condition and value are swapped.",
+        ),
+        mend="scores = scores.masked_fill(mask == 0, float('-inf'))\ny = torch.where(mask.bool(), a, b)",
+        check="mask.dtype is torch.bool.",
+    ),
+    Kind(
+        slug="range-bounds",
+        chapter="storage",
+        says=(
+            "upper bound and lower bound inconsistent with step sign",
+            "upper bound and larger bound inconsistent with step sign",
+            "step must be nonzero",
+            "number of steps must be non-negative",
+            "unsupported range: ",
+        ),
+        needs=(
+            "torch",
+            "bound",
+            "steps",
+        ),
+        what=(
+            "`arange(start, end, step)` counts from start towards end, so the step's sign must lead there; a step "
+            "of 0 leads nowhere."
+        ),
+        causes=(
+            "Start and end are swapped, or computed from sizes that became smaller than expected.",
+            "It should count downwards: the step is negative and start the larger one.",
+        ),
+        mend="torch.arange(9, -1, -1)          # 9 … 0\ntorch.arange(10).flip(0)         # the same",
+        check="(end - start) * step >= 0.",
+    ),
+    Kind(
+        slug="negative-size",
+        chapter="storage",
+        says=(
+            "trying to create tensor with negative dimension {n:d}",
+            "trying to create tensor with negative dimension",
+            "trying to resize tensor with negative dimension",
+            "tensor with negative dimension",
+        ),
+        here=("Here: the size is {n}.",),
+        what="A tensor's sizes are 0 or more, and one of these was computed as less.",
+        causes=(
+            "A layer's size is a difference or a quotient of settings, and one of them is too small.",
+            "A crop, a padding or a window is larger than what it is taken from.",
+        ),
+        mend="print(in_features, out_features)      # the numbers, just before the line\nassert size > 0, size",
+        check="All sizes in the call are positive.",
+    ),
+    Kind(
+        slug="default-dtype",
+        chapter="storage",
+        says=(
+            "only floating-point types are supported as the default type",
+            "couldn't find storage object",
+            "invalid type object, must be a floating point",
+        ),
+        needs=("default type", "storage object", "torch"),
+        what=(
+            "The default dtype is the one of `torch.zeros(3)` and of new layers' weights: a floating type. Integers "
+            "come from integers (`torch.tensor([1])`) or from `dtype=`."
+        ),
+        causes=("`set_default_dtype` with an integer type, meant for one tensor only.",),
+        mend="x = torch.zeros(3, dtype=torch.int32)",
+        check="torch.get_default_dtype() is torch.float32.",
+    ),
+    Kind(
+        slug="dimension-missing",
+        chapter="storage",
+        says=tuple(
+            f"dimension out of range (expected to be in range of [-{dims}, {dims - 1}], but got {{dim:d}})"
+            for dims in range(2, 9)
+        ),
+        here=("Here: dimension {dim} was asked for.",),
+        what=(
+            "A tensor of n dimensions has those from 0 to n - 1, and -1 to -n from behind. The one that was asked for "
+            "doesn't exist."
+        ),
+        causes=(
+            "The tensor has a dimension less than expected: no batch, one sample instead of several, a `squeeze`.",
+            "A dimension is meant from behind: -1 is the last, however many there are.",
+        ),
+        mend=(
+            "print(x.shape)                 # just before the line\n"
+            "y = x.sum(dim=-1)              # the last one\n"
+            "x = x.unsqueeze(0)             # a batch of one"
+        ),
+        check="-x.dim() <= dim < x.dim().",
+    ),
+    Kind(
+        slug="reduction-of-nothing",
+        chapter="storage",
+        says=(
+            "expected reduction dim to be specified for input.numel() == 0",
+            "expected reduction dim {dim:d} to have non-zero size",
+            "cannot perform reduction function {function:w} on a tensor with no elements",
+            "median cannot be called with empty tensor",
+            "operation does not have an identity",
+        ),
+        here=("Here: dimension {dim} is empty.", "Here: {function}."),
+        needs=("torch", "tensor", "reduction", "numel"),
+        what=(
+            "A sum of nothing is 0, but the largest of nothing doesn't exist: max, min, argmax and median refuse a "
+            "dimension of size 0."
+        ),
+        causes=(
+            "A mask or a filter left nothing (no box above the threshold, no sample of a class).",
+            "The dataset or the batch is empty.",
+        ),
+        mend="if x.numel():\n    best = x.max()",
+        check="x.shape has no 0 in it.",
+    ),
+    Kind(
+        slug="value-called",
+        chapter="storage",
+        says=(
+            "'torch.size' object is not callable",
+            "'torch.dtype' object is not callable",
+            "'torch.device' object is not callable",
+            "'parameter' object is not callable",
+        ),
+        what="`x.shape`, `x.dtype` and `x.device` are values; `x.size()` is a method. A value can't be called.",
+        causes=(
+            "Parentheses too many: `x.shape()` or `x.shape(0)`.",
+            "A name was overwritten: a parameter has the name of a layer or a method.",
+        ),
+        mend="n = x.shape[0]\nn = x.size(0)",
+        check="callable(x.shape) is False.",
+    ),
+    Kind(
+        slug="dtype-argument",
+        chapter="storage",
+        says=(
+            "{function:w}(): argument 'dtype' must be torch.dtype, not {got:w}",
+            "argument 'dtype' must be torch.dtype, not {got:w}",
+            "argument 'dtype' must be torch.dtype",
+            "dtype must be a torch.dtype",
+            "argument 'device' must be torch.device",
+        ),
+        here=("Here: a {got} came.",),
+        what="A dtype is an object of torch's own, such as `torch.float32`: a name as a text, or NumPy's, is none.",
+        causes=(
+            "A setting gives it as a text ('float32').",
+            "NumPy's dtype (`np.float32`, `array.dtype`) is handed over.",
+        ),
+        mend="dtype = getattr(torch, 'float32')\ndtype = torch.from_numpy(array).dtype",
+        check="isinstance(dtype, torch.dtype).",
+    ),
+    Kind(
+        slug="array-bytes",
+        chapter="storage",
+        says=(
+            "given numpy array strides not a multiple of the element byte size",
+            "given array strides not a multiple of the element byte size",
+            "given numpy array has byte order different from the native byte order",
+        ),
+        what=(
+            "`from_numpy` shares memory, so the array's bytes must lie as torch reads them: this computer's byte "
+            "order, and steps of whole elements."
+        ),
+        causes=(
+            "The array comes from a file of another byte order (`>f4`: FITS, MAT, IDX).",
+            "It is one field of a structured array, with other bytes between.",
+        ),
+        mend=(
+            "x = torch.from_numpy(array.astype(np.float32))     # a copy in this order\n"
+            "x = torch.from_numpy(array['field'].copy())"
+        ),
+        check="array.dtype.byteorder is '=' or '|', and array.strides are multiples of array.itemsize.",
     ),
 )

@@ -67,9 +67,6 @@ KINDS = (
             "scale transform is deprecated, please use resize instead",
             "is deprecated, please use '3",
             "the default value of the antialias parameter",
-            "rnn module weights are not part of single contiguous chunk of memory",
-            "volatile was removed and now has no effect",
-            "volatile was removed",
             "__floordiv__ is deprecated",
             "the use of 'x.t' on tensors of dimension other than 2",
             "on tensors of dimension other than 2 to reverse their shape is deprecated",
@@ -100,7 +97,6 @@ KINDS = (
             "torch_{...}deprecated",
             "dropout2d: received a {dims:d}-d input to dropout2d",
             "received a {dims:d}-d input to dropout",
-            "adds dropout after all but last recurrent layer",
             "using padding='same' with even kernel lengths",
             "casting complex values to real discards the imaginary part",
             "all input tensors were scalars",
@@ -118,17 +114,14 @@ KINDS = (
             "float32 matrix",
             "flash attention",
             "return_complex",
-            "chunk of memory",
             "antialias",
             "torch",
             "tensor",
-            "volatile",
             "upsampling",
             "nested",
             "nn.",
             "weights",
             "gpus",
-            "recurrent layer",
             "dropout",
             "padding='same'",
             "complex values",
@@ -150,12 +143,11 @@ KINDS = (
         ),
         causes=(
             "Code, or a library, written for an older version.",
-            "A setting without effect in this place (dropout in a one-layer RNN).",
+            "A setting without effect in this place.",
         ),
         mend=(
             "x = torch.div(a, b, rounding_mode='floor')        # instead of a // b, where that warns\n"
-            "y = x.mT                                          # the transpose of the last two dimensions\n"
-            "with torch.no_grad(): ...                         # instead of volatile=True"
+            "y = x.mT                                          # the transpose of the last two dimensions"
         ),
         check="python -W error::UserWarning shows the line that does it.",
     ),
