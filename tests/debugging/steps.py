@@ -260,7 +260,58 @@ def slices_of_large():
     return lambda: kept.append(torch.randn(1000)[:1])
 
 
+def failing_operators():
+    """What PyTorch raises from inside of an operator."""
+    errors, net = [], nn.Linear(50, 3)
+
+    def step():
+        scores = net(torch.randn(20, 50))
+        try:
+            nn.functional.cross_entropy(scores, torch.full((20,), 7))
+        except IndexError as error:
+            errors.append(error)
+
+    return step
+
+
+def queued_functions():
+    late = []
+
+    def step():
+        output = torch.randn(9)
+        late.append(lambda: output.mean())
+
+    return step
+
+
+def hooks_of_a_parameter():
+    weight = torch.ones(4, requires_grad=True)
+
+    def step():
+        shift = torch.zeros(20)
+        weight.register_hook(lambda grad: grad + shift.sum())
+
+    return step
+
+
+def numpy_arrays():
+    arrays = []
+    return lambda: arrays.append(torch.randn(30).numpy()[:10])
+
+
 LEAKY = {
+    "failing operators": (
+        failing_operators,
+        "tensors-in-traceback",
+        "the exception is `errors[…]`, closure variable",
+    ),
+    "queued functions": (
+        queued_functions,
+        "tensors-held",
+        "`output`, closure variable of `<lambda>`, which stands in `late[…]`",
+    ),
+    "hooks of a parameter": (hooks_of_a_parameter, "tensors-held", "`weight._backward_hooks[…]`"),
+    "NumPy arrays": (numpy_arrays, "tensors-in-history", "`arrays[…]`, closure variable of `<lambda>`"),
     "linked list": (linked_list, "tensors-in-history", ".next.value`, closure variable of `step`"),
     "hooks pile up": (hooks_pile_up, "tensors-held", "`shift`, closure variable of `<lambda>`"),
     "error of an error": (error_of_an_error, "tensors-in-traceback", "`large`, variable of `fail`"),

@@ -52,6 +52,17 @@ def test_lazy_layers_that_live_beside_the_step_do_no_harm():
     assert found.nbytes_per_step == 400 and lazy.has_uninitialized_params()
 
 
+def test_what_the_collector_left_of_a_tensor_does_no_harm():
+    class Gone(torch.Tensor):
+        @property
+        def grad_fn(self):
+            raise RuntimeError("cannot call get_autograd_meta() on undefined tensor")
+
+    gone, kept = torch.ones(2).as_subclass(Gone), []
+    (found,) = leaks(lambda: kept.append(torch.zeros(100)))
+    assert found.nbytes_per_step == 400 and type(gone) is Gone
+
+
 def test_nodes_are_counted_per_step():
     weight, state = torch.ones(1, requires_grad=True), {"total": 0.0}
 

@@ -13,6 +13,16 @@ from .sound import N, adam, classes, features, mlp, setup, three
 CE = nn.CrossEntropyLoss()
 
 
+def double_targets_stop_backward():
+    """In 2.9 the backward of mse_loss refuses a float64 target; a newer one computes in float64."""
+    output = torch.zeros(2, requires_grad=True)
+    try:
+        F.mse_loss(output, torch.ones(2, dtype=torch.float64)).backward()
+    except RuntimeError:
+        return True
+    return False
+
+
 class Net(nn.Module):
     """Two layers; `between` is done to what flows from one to the other, `after` to the output."""
 
@@ -366,6 +376,82 @@ def log_of_zero(out, target):
     return -(out.relu()[torch.arange(N), target].log()).mean()
 
 
+class Derived(Net):
+    """A number computed once, out of a parameter that nobody keeps."""
+
+    def __init__(self):
+        super().__init__()
+        self.gain = nn.Parameter(torch.ones(3)) * 0.5
+
+    def forward(self, x):
+        return super().forward(x) * self.gain
+
+
+class Looks(nn.Module):
+    """Attention that remembers its weights; an LSTM that remembers its state."""
+
+    def __init__(self, layer):
+        super().__init__()
+        self.layer, self.out, self.seen = layer, nn.Linear(8, 3), []
+
+    def forward(self, x):
+        recurrent = isinstance(self.layer, nn.LSTM)
+        result, kept = self.layer(x) if recurrent else self.layer(x, x, x)
+        self.seen.append(kept[1] if recurrent else kept)
+        return self.out(result[:, -1])
+
+
+def looks(layer):
+    return setup(Looks(layer), (torch.randn(N, 5, 8), classes()), CE)
+
+
+def in_two_optimizers():
+    model, batch, loss_fn, first = net()
+    return model, batch, loss_fn, [first, torch.optim.SGD(model.two.parameters(), 0.01)]
+
+
+def ran_out():
+    model, batch, loss_fn, optimizer = net()
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, 3)
+    for _ in range(3):
+        optimizer.step()
+        schedule.step()
+    return model, batch, loss_fn, optimizer
+
+
+def prices(make):
+    model = mlp(out=1)
+    return setup(model, (features(), 1e5 + 4e5 * torch.rand(N, 1)), nn.MSELoss(), make(model.parameters()))
+
+
+class Tokens(nn.Module):
+    """A class token and positions that start at zero, and something between that lets no gradient through."""
+
+    def __init__(self, between):
+        super().__init__()
+        self.token, self.one, self.two = nn.Parameter(torch.zeros(16)), nn.Linear(4, 16), nn.Linear(16, 3)
+        self.between = between
+
+    def forward(self, x):
+        return self.two(F.relu(self.between(self.one(x)) + self.token))
+
+
+def coarse():
+    model, (x, y), loss_fn, _ = net(loss_fn=lambda o, t: F.cross_entropy(o.float(), t))
+    model.bfloat16()
+    return model, (x.bfloat16(), y), loss_fn, torch.optim.SGD(model.parameters(), 1e-4)
+
+
+SAMPLES = torch.randn(N, 4)
+
+
+class Global(Net):
+    """Its argument has another name than what it reads."""
+
+    def forward(self, inputs):
+        return super().forward(SAMPLES)
+
+
 F1 = {"optimizer-misses-parameter", "optimizer-foreign-parameter"}
 FLAT = {"output-ignores-input", "dead-units", "zero-gradient", "vanishing-gradient"}
 
@@ -455,7 +541,10 @@ FAULTY = {
     "all of one class": ("targets-all-same", lambda: net(x=features(64), y=torch.ones(64, dtype=torch.long)), ()),
     # dtypes
     "a double one-hot target": ("dtype-promoted", lambda: net(y=F.one_hot(classes(), 3).double()), ()),
-    "a double target": ("dtype-promoted", lambda: regression(y=torch.randn(N, 1).double()), ()),
+    "a double target": (
+        "dtype-promoted",
+        lambda: regression(y=torch.randn(N, 1).double()),
+        ("step-raises",) if double_targets_stop_backward() else ()),
     "a double target by hand": (
         "dtype-promoted",
         lambda: regression(y=torch.randn(N, 1).double(), loss_fn=lambda o, t: ((o - t) ** 2).mean()), ()),
@@ -522,4 +611,29 @@ FAULTY = {
         "samples-mixed", lambda: setup(BatchSecond(), (torch.randn(N, 6, 4), classes()), CE), ()),
     "the input is not used": (
         "output-ignores-input", lambda: net(torch.ones_like), {"gradient-missing"}),
+    # kinds that a set of others' set-ups showed
+    "a parameter times a constant": ("graph-kept", lambda: three(Derived()), {"parameter-replaced"}),
+    "a layer made in forward": (
+        "tensor-not-registered", lambda: net(after=lambda x: nn.LayerNorm(3)(x)), ()),
+    "attention weights in a list": ("graph-kept", lambda: looks(nn.MultiheadAttention(8, 2, batch_first=True)), ()),
+    "an LSTM's state in a list": ("graph-kept", lambda: looks(nn.LSTM(8, 8, batch_first=True)), ()),
+    "a parameter in two optimizers": ("optimizer-holds-twice", in_two_optimizers, ()),
+    "a schedule that ran out": ("learning-rate-zero", ran_out, ()),
+    "a loss that begins a new graph": (
+        "loss-without-gradient",
+        lambda: net(loss_fn=lambda o, t: torch.tensor(float(CE(o, t)), requires_grad=True)), {"wait-per-step"}),
+    "softmax over one score in MSE": (
+        "softmax-of-one", lambda: net(out=1, after=nn.Softmax(1), loss_fn=nn.MSELoss(), y=torch.rand(N, 1)), ()),
+    "softmax over one score in BCE": (
+        "softmax-of-one", lambda: net(out=1, after=nn.Softmax(1), loss_fn=nn.BCELoss(), y=torch.rand(N, 1)), ()),
+    "prices, with Adam": ("input-range", lambda: prices(torch.optim.Adam), ()),
+    "prices, with SGD": (
+        "learning-rate-too-high", lambda: prices(lambda p: torch.optim.SGD(p, 0.01)), {"input-range"}),
+    "pixels scaled twice": ("input-range", lambda: net(x=torch.rand(N, 4) / 255), ()),
+    "zeros in front of the first layer": (
+        "output-ignores-input", lambda: three(nn.Sequential(nn.Threshold(1e9, 0.0), mlp())), ()),
+    "a global in forward": ("output-ignores-input", lambda: three(Global()), ()),
+    "zero tokens beside a floor": ("zero-gradient", lambda: three(Tokens(lambda x: torch.floor(4 * x))), ()),
+    "updates that bfloat16 can't show": ("half-parameters", coarse, ()),
+    "a clamp that is always 0": ("dead-units", lambda: net(lambda x: (x - 100).clamp(min=0)), FLAT),
 }  # fmt: skip

@@ -720,6 +720,85 @@ def capped_embedding():
     return setup(model, (torch.randint(0, 50, (N, 5)), classes(count=2)), nn.CrossEntropyLoss())
 
 
+class Gated(nn.Module):
+    """A branch behind a factor that starts at zero, or next to it (ReZero, LayerScale)."""
+
+    def __init__(self, gate):
+        super().__init__()
+        self.one, self.branch, self.two = nn.Linear(4, 16), nn.Linear(16, 16), nn.Linear(16, 3)
+        self.gate = nn.Parameter(gate)
+
+    def forward(self, x):
+        x = self.one(x)
+        return self.two(x + self.gate * F.gelu(self.branch(x)))
+
+
+class Modulated(nn.Module):
+    """A gate behind a gate: the last layer starts at zero, and so does what scales the branch (adaLN-Zero)."""
+
+    def __init__(self):
+        super().__init__()
+        self.one, self.scale = nn.Linear(4, 16), nn.Linear(16, 32)
+        self.branch, self.two = nn.Linear(16, 16), nn.Linear(16, 3)
+        for layer in (self.scale, self.two):
+            nn.init.zeros_(layer.weight)
+
+    def forward(self, x):
+        x = self.one(x)
+        shift, gate = self.scale(F.silu(x)).chunk(2, 1)
+        return self.two(x + gate * self.branch(x + shift))
+
+
+class Routed(nn.Module):
+    """Each sample goes to one expert; in a small batch nobody goes to some of them."""
+
+    def __init__(self, way):
+        super().__init__()
+        self.gate, self.out, self.way = nn.Linear(4, 8), nn.Linear(4, 3), way
+        self.experts = nn.ModuleList(nn.Linear(4, 4) for _ in range(8))
+
+    def forward(self, x):
+        weight, chosen = self.gate(x).softmax(1).max(1)
+        outputs = (self.way(expert, x, chosen == k) for k, expert in enumerate(self.experts))
+        return self.out(x + weight[:, None] * sum(outputs))
+
+
+def masked(expert, x, mine):
+    return mine[:, None] * expert(x)
+
+
+def gathered(expert, x, mine):
+    order = mine.int().argsort(descending=True)  # as in a kernel that sorts tokens: no wait
+    return torch.zeros_like(x).index_add(0, order[:0], expert(x[order[:0]])) + mine[:, None] * x
+
+
+class Several(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(4, 3), nn.Linear(4, 3)
+
+    def forward(self, left, right, *, scale=None):
+        return (self.one(left) + self.two(right)) * (1 if scale is None else scale)
+
+
+class Neighbours(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.one, self.two = nn.Linear(4, 16), nn.Linear(16, 3)
+
+    def forward(self, x, near):
+        return self.two(near @ F.relu(self.one(near @ x)))
+
+
+def near():
+    return (torch.rand(N, N) + torch.eye(N)).softmax(1)
+
+
+def default_rate(make):
+    model = mlp()
+    return setup(model, (features(), classes()), nn.CrossEntropyLoss(), make(model.parameters()))
+
+
 SOUND = {
     "a CNN with batch norm and dropout": cnn,
     "a residual net": resnet,
@@ -821,4 +900,18 @@ SOUND = {
     "a sum over the batch": lambda: setup(
         mlp(), (features(), classes()), nn.CrossEntropyLoss(reduction="sum")),
     "a loss that ignores the target": lambda: setup(mlp(), (features(), classes()), lambda out, t: out.square().mean()),
+    "a factor of zero that learns": lambda: three(Gated(torch.zeros(()))),
+    "a factor per channel near zero": lambda: three(Gated(torch.full((16,), 1e-6))),
+    "a gate behind a gate": lambda: three(Modulated()),
+    "experts behind a mask": lambda: setup(Routed(masked), (features(4), classes(4)), nn.CrossEntropyLoss()),
+    "experts that get no rows": lambda: setup(Routed(gathered), (features(4), classes(4)), nn.CrossEntropyLoss()),
+    "two inputs": lambda: setup(Several(), ((features(), features()), classes()), nn.CrossEntropyLoss()),
+    "inputs by name": lambda: setup(
+        Several(), ({"left": features(), "right": features(), "scale": 2.0}, classes()), nn.CrossEntropyLoss()),
+    "a matrix of neighbours in the batch": lambda: setup(
+        Neighbours(), ((features(), near()), classes()), nn.CrossEntropyLoss()),
+    "Adadelta at its own rate": lambda: default_rate(torch.optim.Adadelta),
+    "bfloat16 with a rate that it shows": lambda: (lambda s: (
+        s[0].bfloat16(), (s[1][0].bfloat16(), s[1][1]), lambda o, t: F.cross_entropy(o.float(), t), s[3]))(
+            default_rate(lambda p: torch.optim.SGD(p, 0.5))),
 }  # fmt: skip

@@ -41,7 +41,14 @@ class Births(TorchDispatchMode):
         self.step = -1  # -1: before the first
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        result = func(*args, **(kwargs or {}))
+        try:
+            result = func(*args, **(kwargs or {}))
+        except BaseException as error:
+            error.__traceback__ = (
+                None  # frames of this mode, which hold the arguments: they are not the reader's
+            )
+            del args, kwargs
+            raise
         kind = kinds.get(func) or kind_of(func)
         if kind.fresh or kind.short == "lift_fresh":
             for tensor in tensors_in(result if isinstance(result, (tuple, list)) else (result,)):
@@ -71,7 +78,17 @@ class Births(TorchDispatchMode):
 
 def live_tensors() -> list[Tensor]:
     """Every tensor that has a Python object. Those that only a graph's nodes hold have none."""
-    return [one for one in gc.get_objects() if _is_tensor[type(one)]]
+    with torch._C.DisableTorchFunction():
+        return [one for one in gc.get_objects() if _is_tensor[type(one)] and _answers(one)]
+
+
+def _answers(tensor: Tensor) -> bool:
+    """In 2.9 the collector may leave a Python object whose tensor is gone: no question to it has an answer."""
+    try:
+        tensor.grad_fn
+        return True
+    except RuntimeError:
+        return False
 
 
 _LAZY = (UninitializedParameter, UninitializedBuffer)

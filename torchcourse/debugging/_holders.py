@@ -13,11 +13,17 @@ import sys
 import types
 from collections import deque
 from collections.abc import Callable, Iterator
+from functools import cached_property
 from typing import Any, NamedTuple
+
+import numpy
+from torch import Tensor
 
 _OURS = os.path.join(os.path.dirname(__file__), "")
 _DEPTH, _WIDTH = 10, 3000  # levels, and objects met
+_FRAMES = 50  # of a traceback, and exceptions that one led to
 _JUPYTER = ("_", "__", "___", "_oh", "Out")
+_CONTAINERS = {list, dict, tuple, set, deque, types.CellType}
 EXCEPTIONS = ("last_exc", "last_value", "last_traceback")
 
 
@@ -25,6 +31,7 @@ class Holder(NamedTuple):
     where: str  # "`losses[…]` in module `__main__`"
     kind: str  # a slug
     bounded: bool = False  # a deque with maxlen, an lru_cache: it stops growing
+    by: str = ""  # who holds the exception whose traceback keeps it
 
 
 class _Step(NamedTuple):
@@ -76,6 +83,7 @@ class Search:
         self._modules.clear()
         self._frames.clear()
         self._above.clear()
+        vars(self).pop("_arrays", None)
 
     def holder(self, target: Any) -> Holder | None:
         return self.holders([target])[0]
@@ -94,7 +102,12 @@ class Search:
             self._ask([step.holder for way in going for step in way.level])
             for way in going:
                 way.level = [one for step in way.level for one in self._up(step, way.met)]
-        return [way.best for way in found]
+        return [way.best or self._of_array(one) for way, one in zip(found, targets, strict=True)]
+
+    def _of_array(self, tensor: Any) -> Holder | None:
+        """Of a tensor that only a NumPy array holds: who holds the array."""
+        array = self._arrays.get(id(tensor)) if isinstance(tensor, Tensor) else None
+        return None if array is None else self.holder(array)
 
     def _look(self, way: _Way, depth: int) -> None:
         """At one level: a name ends the way."""
@@ -118,6 +131,20 @@ class Search:
             if id(one) not in self._ignored and not _is_machinery(one):
                 for key in {id(child) for child in gc.get_referents(one)} & missing:
                     self._above[key].append(one)
+
+    @cached_property
+    def _arrays(self) -> dict[int, Any]:
+        """id of a tensor -> a NumPy array that shows its memory. The collector knows of no array: containers do."""
+        found: dict[int, Any] = {}
+        for one in gc.get_objects():
+            for array in gc.get_referents(one) if type(one) in _CONTAINERS else ():
+                if type(array) is numpy.ndarray:
+                    base = array.base
+                    while type(base) is numpy.ndarray:
+                        base = base.base
+                    if isinstance(base, Tensor):
+                        found.setdefault(id(base), array)
+        return found
 
     def referrers(self, thing: Any) -> list[Any]:
         self._ask([thing])
@@ -145,14 +172,47 @@ class Search:
         if isinstance(holder, dict) and id(holder) in self._modules:
             return _global(self._modules[id(holder)], holder, step)
         if isinstance(holder, types.CellType):
-            return _closure(step, self.referrers)
+            named, function = _closure(step, self.referrers)
+            return self._of_function(named, function)
         if isinstance(holder, types.FrameType):
-            return _frame(step, self.referrers)
+            return self._of_exception(_frame(step, self.referrers), holder)
         if isinstance(holder, types.TracebackType | BaseException):
             return _traceback(step)
         if isinstance(holder, types.GeneratorType):
             return _generator(step)
         return _function_or_class(step)
+
+    def _of_function(self, named: Holder, function: Any) -> Holder:
+        """A single variable of many functions piles up where the functions do: in a list of callbacks, of hooks."""
+        owner = None if function is None or named.kind != "tensors-held" else self.holder(function)
+        if owner is None or "[" not in owner.where.partition(",")[0] or owner.bounded:
+            return named if owner is None else named._replace(bounded=owner.bounded)
+        return named._replace(where=f"{named.where}, which stands in {owner.where}")
+
+    def _of_exception(self, named: Holder, frame: types.FrameType) -> Holder:
+        if named.kind != "tensors-in-traceback":
+            return named
+        error = self._exception(frame)
+        owner = None if error is None else self.holder(error)
+        if owner is None:
+            return named
+        where = f"{named.where}; the exception is {owner.where}"
+        return named._replace(where=where, bounded=owner.bounded, by=owner.where)
+
+    def _exception(self, frame: types.FrameType) -> BaseException | None:
+        """The outermost exception whose traceback comes to this frame."""
+        level: list[Any] = [frame]
+        error: BaseException | None = None
+        for _ in range(_FRAMES):
+            above = [one for below in level for one in self.referrers(below)]
+            level = [one for one in above if isinstance(one, types.TracebackType)]
+            errors = [one for one in above if isinstance(one, BaseException)]
+            error = errors[0] if errors else error
+            if errors:
+                level = errors[:1]
+            if not level:
+                break
+        return error
 
     def _described(self, step: _Step) -> Holder | None:
         """An object without a name: by its class."""
@@ -201,6 +261,8 @@ def _written(holder: Any, child: Any) -> str:
         return f"[{keys[0]!r}]" if keys and isinstance(keys[0], str) else "[…]"
     if isinstance(holder, (list, tuple, set, frozenset, deque)):
         return "[…]"
+    if isinstance(holder, Tensor) and isinstance(child, dict):
+        return "._backward_hooks"
     attributes = _attributes(holder)
     if child is attributes:
         return ""
@@ -255,7 +317,7 @@ def _global(module: str, holder: dict[str, Any], step: _Step) -> Holder | None:
     return _holder(below, name, place, kind)
 
 
-def _closure(step: _Step, referrers: Referrers) -> Holder:
+def _closure(step: _Step, referrers: Referrers) -> tuple[Holder, Any]:
     """A cell: its name stands in the function that closes over it."""
     for cells in referrers(step.holder):
         if not isinstance(cells, tuple):
@@ -264,8 +326,9 @@ def _closure(step: _Step, referrers: Referrers) -> Holder:
             if isinstance(function, types.FunctionType) and function.__closure__ is cells:
                 at = next(k for k, cell in enumerate(cells) if cell is step.holder)
                 name = function.__code__.co_freevars[at]
-                return _holder(step._replace(written=""), name, f"closure variable of `{function.__name__}`")
-    return _holder(step._replace(written=""), "a variable", "that a function closes over")
+                place = f"closure variable of `{function.__name__}`"
+                return _holder(step._replace(written=""), name, place), function
+    return _holder(step._replace(written=""), "a variable", "that a function closes over"), None
 
 
 def _frame(step: _Step, referrers: Referrers) -> Holder:

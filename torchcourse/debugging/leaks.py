@@ -31,6 +31,7 @@ MENDS = {
     "tensors-in-output": "End a cell with a number or `None`; `%reset -f out` empties what Jupyter remembers.",
     "tensors-held": "Let go of it within the step: `del` the name, or overwrite it.",
 }
+HOOKS = "Register the hook once, before the loop, or `handle.remove()` at the end of the step."
 _KEY = re.compile(r"\['[^']*'\]")
 _AGAIN = re.compile(r"(\.\w+|\[…\])\1+")  # a linked list: `.next.next.next`
 NONE = "No tensor outlives its step."
@@ -128,7 +129,7 @@ def _findings(births: Births, graphs: list[_Graphs], steps: range) -> Findings[L
         held = _by_tensors(survivors, tensors, search) if survivors else {}
         held |= _by_graphs({k: b for k, b in survivors.items() if k not in held}, tensors, search)
         found = _grouped(held, survivors, steps, growing)
-        if growing and not any(leak.kind == "graph-kept" for leak in found):
+        if growing and not any(leak.nodes_per_step for leak in found):
             found += _only_nodes(tensors, search, growing, graphs[steps.stop - 1].youngest)
         if raised and not found:
             found = _by_last_exception(births, steps.stop, tensors, search)
@@ -189,15 +190,15 @@ def _age(tensor: Tensor) -> int:
 def _grouped(held: dict[int, _Held], survivors: dict[int, Born], steps: range, growing: float) -> list[Leak]:
     """One finding per holder; the keys of a dict that gets a new one each step count as one place."""
     groups: dict[tuple[str, str], list[_Held]] = defaultdict(list)
-    unknown = Holder("memory that no Python object holds", "tensors-held")
+    unknown = Holder("memory whose holder Python can't tell (C++ code, another thread)", "tensors-held")
     for key, born in survivors.items():
         one = held.get(key, _Held(born, unknown, False))
-        groups[_place(one.holder.where), one.holder.kind].append(one)
+        groups[_place(one.holder.by or one.holder.where), one.holder.kind].append(one)
     found = []
     for (place, _), members in groups.items():
         if {one.born.step for one in members} == set(steps) and not members[0].holder.bounded:
-            holder = members[0].holder
-            if len({one.holder for one in members}) > 1:
+            holder = max(members, key=lambda one: one.born.nbytes).holder
+            if len({one.holder for one in members}) > 1 and not holder.by:
                 written = {_KEY.sub("[…]", one.holder.where) for one in members}
                 holder = holder._replace(where=written.pop() if len(written) == 1 else place)
             found.append(_leak(holder, members, len(steps), growing))
@@ -222,7 +223,7 @@ def _leak(holder: Holder, members: list[_Held], steps: int, growing: float) -> L
         kind,
         holder.where,
         nbytes,
-        MENDS[kind],
+        HOOKS if "_hooks" in holder.where else MENDS[kind],
         count,
         growing if graph else 0.0,
         largest.shape,

@@ -5,6 +5,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any
 
+import torch
 from torch import Tensor, nn
 from torch.nn.parameter import is_lazy
 
@@ -12,7 +13,7 @@ from torchcourse._eager import eagerly
 from torchcourse.layers import cuts
 from torchcourse.modules import Finding, Missed, missed
 
-from . import rules_state, rules_steps
+from . import rules_gradients, rules_state, rules_steps
 from .data import CheckUp
 from .given import Given, given
 from .gradients import same_rows
@@ -21,8 +22,10 @@ from .keep import Keep
 from .look import Look
 from .probe import Probe, probe
 from .step import Seen, run
+from .stops import stops
 
 STEPS = 2
+GATES = 3  # zeros on purpose that stand one behind the other
 # The first of these that is found explains the others: they only follow from it.
 FOLLOWS = {
     "not-finite": {
@@ -32,10 +35,10 @@ FOLLOWS = {
         "zero-gradient",
         "input-range",
     },
-    "zero-gradient": {"output-ignores-input", "dead-units", "saturated", "vanishing-gradient"},
+    "zero-gradient": {"output-ignores-input", "vanishing-gradient"},
     "graph-kept": {"step-raises"},
     "weights-all-same": {"vanishing-gradient", "output-ignores-input"},
-    "softmax-of-one": {"zero-gradient", "output-ignores-input", "vanishing-gradient"},
+    "softmax-of-one": {"zero-gradient", "output-ignores-input", "vanishing-gradient", "targets-all-same"},
     "dropout-everything": {"zero-gradient", "output-ignores-input", "vanishing-gradient"},
     "dtypes-mixed": {"dtype-promoted"},
     "batch-empty": {
@@ -52,7 +55,11 @@ FOLLOWS = {
 def check_up(model: nn.Module, batch: Any, loss_fn: Any, optimizer: Any) -> CheckUp:
     """Look for silent faults in one training step: `loss_fn(model(input), target)` with `batch = (input, target)`.
 
+    An input of several, a tuple or a dict, goes in as `model(*input)` or `model(**input)` where forward asks for them
+    by place or by name, and can't take the whole.
+
     Two steps run, forward and backward, then the model once or twice in eval mode; `optimizer.step()` never does.
+    Where a gradient is 0, up to four more tell why.
     Afterwards model, buffers, `.grad`, modes, hooks, the batch, the optimizer and all random generators are as
     before, also when the step raises: that is a finding, no exception. What the step prints is not shown.
 
@@ -86,17 +93,22 @@ def _look(known: Given, structure: Missed) -> Look:
     with eagerly(), keep.everything():
         steps = _steps(known, keep, twins)
         grown = _grown(steps)
+        # Asked before the probe, which puts back what holds them.
+        holder = _holder(known) if grown or any(step.old_nodes for step in steps) else ""
         look = Look(
             known,
             structure,
             steps,
             Probe() if steps[0].error else probe(known, keep),
             grown,
-            _holder(known) if grown or any(step.old_nodes for step in steps) else "",
+            holder,
             tuple(keep.changed_batch),
             frozenset(twins),
         )
         look.cuts = _cuts(look)
+        _ajar(look, keep, twins)
+        if rules_gradients.flat(look):
+            look.dead, look.stops = stops(known, keep)
     for step in steps:
         step.made.clear()
     return look
@@ -109,6 +121,39 @@ def _steps(known: Given, keep: Keep, twins: set[int]) -> tuple[Seen, ...]:
         if steps[-1].error is not None:
             break
     return tuple(steps)
+
+
+def _ajar(look: Look, keep: Keep, twins: set[int]) -> None:
+    """More steps, where gradients stay away and something is 0 that may have been made so on purpose.
+
+    It gets numbers of about 0.1; that may show another gate behind it. What has no gradient then lost it elsewhere.
+    """
+    noise, moved = torch.Generator().manual_seed(0), dict[int, Tensor]()
+    keep.rewind()
+    try:
+        for _ in range(GATES):
+            ahead = [gate for gate in look.gates if id(gate) not in moved]
+            if not ahead or not (rules_gradients.flat(look) or rules_gradients.constant(look)):
+                break
+            moved |= {id(gate): 0.1 * torch.randn(gate.shape, generator=noise) for gate in ahead}
+            look.ajar = _with_numbers(look, keep, twins, moved)
+            for name in ("gates", "judged", "norms", "start"):
+                vars(look).pop(name, None)
+    finally:
+        keep.rewind()
+        vars(look).pop("gates", None)  # told from the numbers as they are
+
+
+def _with_numbers(look: Look, keep: Keep, twins: set[int], moved: dict[int, Tensor]) -> Seen:
+    keep.rewind()
+    with torch.no_grad():
+        for parameter in look.given.parameters.values():
+            if id(parameter) in moved:
+                keep.before(Tensor.copy_, "copy_", (parameter,), {})
+                parameter.copy_(moved[id(parameter)])
+    seen = run(look.given, keep, twins)
+    seen.made.clear()
+    return seen
 
 
 def _grown(steps: tuple[Seen, ...]) -> tuple[tuple[int, ...], ...]:
@@ -163,10 +208,11 @@ def _cuts(look: Look) -> tuple[str, ...]:
     first = look.steps[0]
     if first.error is not None or not any(p.requires_grad for p in look.given.parameters.values()):
         return ()
-    if first.gradients is not None and not any(rules_steps.unreached(look)):
+    if first.gradients is not None and not any(rules_gradients.unreached(look)):
         return ()
     try:
-        found = cuts(look.given.model.forward, look.given.input)
+        args, kwargs = look.given.arguments(look.given.input)
+        found = cuts(look.given.model.forward, *args, **kwargs)
     except Exception:  # it says less then
         return ()
     return tuple(
@@ -181,7 +227,7 @@ def _cuts(look: Look) -> tuple[str, ...]:
 def _missed(look: Look) -> Iterator[Finding]:
     """What `missed` says, without what the steps tell better: a gradient from an earlier step is no evidence."""
     foreign = {
-        f"{w}['params'][{k}]": id(p) for w, g in look.given.groups() for k, p in enumerate(g["params"])
+        f"{w}['params'][{k}]": id(p) for _, w, g in look.given.groups() for k, p in enumerate(g["params"])
     }
     of_loss = (
         {id(p) for p in look.given.loss_fn.parameters()}

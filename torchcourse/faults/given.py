@@ -1,6 +1,7 @@
 """What comes in: checked before anything runs, and the tensors in a batch of any nesting."""
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -9,6 +10,8 @@ from torch import Tensor, nn
 from torch.optim import Optimizer
 
 DEEPEST = 6
+# These move every number by about lr, whatever the size of its gradient.
+ADAPTIVE = ("Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Adagrad", "SparseAdam", "Adafactor")
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,17 +29,32 @@ class Given:
         """Each parameter once, under its first name."""
         return dict(self.model.named_parameters())
 
-    def groups(self) -> Iterator[tuple[str, dict[str, Any]]]:
+    @cached_property
+    def spread(self) -> str:
+        """ "*" or "**" where forward takes what the input holds, and not the input as one; else ""."""
+        return _spread(self.model, self.input)
+
+    def arguments(self, value: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
+        """What the model is called with, for this value in the input's place."""
+        if self.spread == "**":
+            return (), dict(value)
+        return (tuple(value) if self.spread == "*" else (value,)), {}
+
+    def call(self, value: Any) -> Any:
+        args, kwargs = self.arguments(value)
+        return self.model(*args, **kwargs)
+
+    def groups(self) -> Iterator[tuple[Any, str, dict[str, Any]]]:
+        """Each group of parameters, with its optimizer and the words for it."""
         for k, optimizer in enumerate(self.optimizers):
             name = f"optimizers[{k}]" if len(self.optimizers) > 1 else "optimizer"
-            yield from (
-                (f"{name}.param_groups[{i}]", group) for i, group in enumerate(optimizer.param_groups)
-            )
+            for i, group in enumerate(optimizer.param_groups):
+                yield optimizer, f"{name}.param_groups[{i}]", group
 
     @cached_property
     def held(self) -> set[int]:
         """The ids of all that the optimizers move."""
-        return {id(p) for _, group in self.groups() for p in group["params"]}
+        return {id(p) for _, _, group in self.groups() for p in group["params"]}
 
 
 def given(model: Any, batch: Any, loss_fn: Any, optimizer: Any) -> Given:
@@ -51,6 +69,33 @@ def given(model: Any, batch: Any, loss_fn: Any, optimizer: Any) -> Given:
     if isinstance(loss_fn, type):
         raise TypeError(f"loss_fn is the class {loss_fn.__name__} itself: make one, {loss_fn.__name__}().")
     return Given(model, batch[0], batch[1], loss_fn, _optimizers(optimizer))
+
+
+def _spread(model: nn.Module, value: Any) -> str:
+    """A dict goes by its names if forward has all of them; a tuple goes one by one if forward needs several."""
+    if not isinstance(value, (tuple, list, Mapping)) or not value:
+        return ""
+    try:
+        signature = inspect.signature(getattr(model, "_orig_mod", model).forward)
+    except (TypeError, ValueError):  # compiled by TorchScript
+        return ""
+    if not isinstance(value, Mapping):
+        return "*" if not _binds(signature, value) and _binds(signature, *value) else ""
+    if not all(isinstance(key, str) for key in value):
+        return ""
+    named = {
+        p.name for p in signature.parameters.values() if p.kind in (p.POSITIONAL_OR_KEYWORD, p.KEYWORD_ONLY)
+    }
+    known = named.issuperset(value)
+    return "**" if _binds(signature, **value) and (known or not _binds(signature, value)) else ""
+
+
+def _binds(signature: inspect.Signature, *args: Any, **kwargs: Any) -> bool:
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError:
+        return False
+    return True
 
 
 def _optimizers(optimizer: Any) -> tuple[Any, ...]:

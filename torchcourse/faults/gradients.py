@@ -20,17 +20,30 @@ class Gradients:
     norms: dict[int, float] = field(default_factory=dict)
     dead: dict[int, float] = field(default_factory=dict)
     twins: set[int] = field(default_factory=set)  # all rows of the weight and of its gradient are the same
+    lost: dict[int, float] = field(
+        default_factory=dict
+    )  # share of a bfloat16 weight that an update can't move
     output: float | None = None  # 2-norm of the gradient that the loss hands to the model's output
 
 
 class Measure:
-    """Hooks for one backward; `rows`: ids of the weights whose rows are looked at."""
+    """Hooks for one backward. rows: ids of the weights whose rows are looked at.
+
+    moves: id -> (lr, whether an update is about lr whatever the gradient), of what may be too coarse to move.
+    """
 
     def __init__(
-        self, leaves: Iterable[Tensor], output: Tensor | None, rows: set[int], same: set[int]
+        self,
+        leaves: Iterable[Tensor],
+        output: Tensor | None,
+        rows: set[int],
+        same: set[int],
+        moves: dict[int, tuple[float, bool]],
     ) -> None:
         self.leaves = {id(leaf): leaf for leaf in leaves}
         self.rows, self.same, self.output = rows, same, output
+        self.moves = moves
+        self._lost: dict[int, Tensor] = {}
         self._norms: dict[int, list[Tensor]] = {}
         self._dead: dict[int, Tensor] = {}
         self._twins: dict[int, Tensor] = {}
@@ -71,6 +84,8 @@ class Measure:
             self._norms.setdefault(key, []).append(norm(rows))
         else:
             self._norms.setdefault(key, []).append(norm(grad))
+        if key in self.moves:
+            self._lost[key] = _lost(leaf.detach(), grad, *self.moves[key])
         if key in self.same and grad.ndim > 1:
             spread = (grad - grad[:1]).abs().max()
             self._twins[key] = spread <= 1e-5 * grad.abs().max()
@@ -81,6 +96,7 @@ class Measure:
             {key: max(map(float, values)) for key, values in self._norms.items()},
             {key: float(share) for key, share in self._dead.items()},
             {key for key, same in self._twins.items() if bool(same)},
+            {key: float(share) for key, share in self._lost.items()},
             float(self._output[0]) if self._output else None,
         )
 
@@ -91,3 +107,9 @@ def same_rows(parameter: Tensor) -> bool:
         return False
     rows = parameter.detach()
     return bool((rows[0] == rows[1]).all()) and bool((rows == rows[:1]).all())
+
+
+def _lost(weight: Tensor, grad: Tensor, rate: float, even: bool) -> Tensor:
+    """The share of numbers whose update is below half of the distance to the next one, whatever way it rounds."""
+    move = torch.where(grad != 0, rate, 0.0) if even else rate * grad.abs()
+    return ((move < torch.finfo(weight.dtype).eps / 4 * weight.abs()) & (grad != 0)).float().mean()

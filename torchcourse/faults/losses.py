@@ -15,8 +15,10 @@ from torch.nn import functional as F
 from torchcourse.modules import Finding
 
 from .graph import source_name
+from .numbers import rms
 
 ROWS = 64
+FAR = 1e4  # a target of this size, while the output is a thousandth of it
 SORTED = 32  # samples that have one and the same label: by chance never, in a sorted data set always
 NEAR = 1e-3  # how far probabilities may be from adding up to 1 …
 NEAR_HALF = 2e-2  # … where they have half precision
@@ -145,6 +147,7 @@ def _log_probabilities(name: str, arguments: Arguments) -> Iterator[Finding]:
     if _is_log(rows, dim):
         return
     what = "probabilities" if _adds_up(rows, dim) else "raw scores"
+    what = "log_softmax over another dimension" if source_name(given) == "LogSoftmaxBackward0" else what
     sums = rows.exp().sum(dim)
     yield Finding(
         "log-missing",
@@ -263,6 +266,7 @@ def _same_shape(name: str, arguments: Arguments) -> Iterator[Finding]:
         yield from _broadcast(name, *pair)
     else:
         yield from _out_of_reach(name, *pair)
+        yield from _far(name, *pair)
 
 
 def _broadcast(name: str, given: Tensor, wanted: Tensor) -> Iterator[Finding]:
@@ -303,6 +307,37 @@ def _out_of_reach(name: str, given: Tensor, wanted: Tensor) -> Iterator[Finding]
             f"the output comes out of a {word}, between {low:g} and {high:g}, and {outside:.0%} of the targets "
             f"lie outside of that, in {_range(wanted)}.",
             f"Leave the last {word} out, or scale the targets.",
+        )
+
+
+def _far(name: str, given: Tensor, wanted: Tensor) -> Iterator[Finding]:
+    """Prices in cents: a fresh model answers with about 0, and its weights move in small steps."""
+    if not wanted.is_floating_point() or not given.requires_grad:
+        return
+    size, now = rms(wanted), rms(given)
+    if size > FAR and now < size / 1000 and SQUASHED.get(source_name(given)) is None:
+        yield Finding(
+            "input-range",
+            "target",
+            f"the targets are of size {size:.3g} (root mean square), in {_range(wanted)}, and the output of {now:.3g}: "
+            "weights are made for about 1.",
+            "Normalise the targets, (y - mean) / std of the training set, and undo it for predictions.",
+        )
+
+
+def _one_score(name: str, arguments: Arguments) -> Iterator[Finding]:
+    """A softmax over a dimension of size 1 gives 1, whatever the score."""
+    pair = _pair(arguments)
+    if pair is None or (made := source_name(pair[0])) not in ("SoftmaxBackward0", "LogSoftmaxBackward0"):
+        return
+    same = 1.0 if made == "SoftmaxBackward0" else 0.0
+    if pair[0].numel() > 1 and bool((pair[0] == same).all()):
+        yield Finding(
+            "softmax-of-one",
+            name,
+            f"all {pair[0].numel()} outputs, of shape {_shape(pair[0])}, are {same:g}: they come out of a softmax "
+            "over one score, which is always 1.",
+            "One score goes through a sigmoid (or raw to BCEWithLogitsLoss); softmax needs two or more.",
         )
 
 
@@ -364,8 +399,10 @@ LOOKS: dict[Any, tuple[Look, ...]] = {
     F.ctc_loss: (_log_probabilities,),
     F.kl_div: (_divergence, _wider),
     F.binary_cross_entropy_with_logits: (_one_logit, _shares, _wider),
-    F.binary_cross_entropy: (_shares, _wider),
-    **dict.fromkeys((F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss), (_same_shape, _wider)),
+    F.binary_cross_entropy: (_one_score, _shares, _wider),
+    **dict.fromkeys(
+        (F.mse_loss, F.l1_loss, F.smooth_l1_loss, F.huber_loss), (_one_score, _same_shape, _wider)
+    ),
     **dict.fromkeys((F.poisson_nll_loss, F.gaussian_nll_loss), (_same_shape, _wider)),
     **dict.fromkeys(
         (F.hinge_embedding_loss, F.cosine_embedding_loss, F.margin_ranking_loss, F.soft_margin_loss),

@@ -6,7 +6,7 @@ Its output must not change: nothing else about it did.
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -22,10 +22,14 @@ TOLERANCE = 1e-3  # of the output's size
 
 @dataclass(frozen=True)
 class Probe:
-    """dropout: findings; mixed: (sample, the most that its output changed, size of the outputs), or None."""
+    """dropped: findings; mixed: (sample, the most that its output changed, size of the outputs), or None.
+
+    ignored: other samples, and not one number of the output changed.
+    """
 
     dropped: tuple[Finding, ...] = ()
     mixed: tuple[int, float, float] | None = None
+    ignored: bool = False
 
 
 def probe(given: Given, keep: Keep) -> Probe:
@@ -33,17 +37,24 @@ def probe(given: Given, keep: Keep) -> Probe:
     watch = Watch(keep)
     watch.phase = "eval"
     modes = [(m, m.training) for m in given.model.modules() if not isinstance(m, torch.jit.ScriptModule)]
+    changes: list[_Change] = []
     try:
         for module, _ in modes:
             module.training = False
         with torch.no_grad(), watch:
-            mixed = _mixed(given, keep)
+            changes = _changes(given, keep)
     except Exception:  # the model is written for training alone, or for one batch size
-        mixed = None
+        changes = []
     finally:
         for module, mode in modes:
             module.training = mode
-    return Probe(_dropped(watch), mixed)
+    mixed = all(one.of_kept > TOLERANCE * one.scale for one in changes)
+    last = changes[-1] if changes and mixed else None
+    return Probe(
+        _dropped(watch),
+        None if last is None else (last.kept, last.of_kept, last.scale),
+        bool(changes) and all(one.ignored for one in changes),
+    )
 
 
 def _dropped(watch: Watch) -> tuple[Finding, ...]:
@@ -59,17 +70,30 @@ def _dropped(watch: Watch) -> tuple[Finding, ...]:
     )
 
 
-def _mixed(given: Given, keep: Keep) -> tuple[int, float, float] | None:
+class _Change(NamedTuple):
+    """What the output did when all samples but `kept` were exchanged."""
+
+    kept: int
+    of_kept: float  # the most that the kept sample's output changed
+    scale: float
+    ignored: bool  # the input changed, and the output of no sample did
+
+
+def _changes(given: Given, keep: Keep) -> list[_Change]:
+    """One for each dimension that may be the batch, up to the first in which the kept sample stays what it was."""
     first = _run(given, keep, lambda value: value)
     out = next((t for t in tensors(first) if t.is_floating_point()), None)
     dims = _batch_dimensions(given, out)
-    if out is None or not dims or _couples(given.model, out.shape[dims[0]]) or out.shape == 2 * (len(out),):
-        return None
-    found = None
+    if out is None or not dims or _couples(given, out.shape[dims[0]]) or out.shape == 2 * (len(out),):
+        return []
+    found: list[_Change] = []
     for dim in dims:
-        found = _compare(given, keep, out, dim)
-        if found is None:
-            return None
+        one = _compare(given, keep, out, dim)
+        if one is None:
+            return []
+        found.append(one)
+        if one.of_kept <= TOLERANCE * one.scale:
+            break
     return found
 
 
@@ -79,19 +103,25 @@ def _run(given: Given, keep: Keep, change: Callable[[Any], Any]) -> Any:
     keep.rewind()
     for module, mode in zip(given.model.modules(), modes, strict=True):
         module.training = mode
-    return given.model(change(given.input))
+    return given.call(change(given.input))
 
 
-def _compare(given: Given, keep: Keep, out: Tensor, dim: int) -> tuple[int, float, float] | None:
-    """None: the output of the sample in the middle did not change."""
+def _compare(given: Given, keep: Keep, out: Tensor, dim: int) -> _Change | None:
+    """None: the two outputs can't be compared."""
     size, kept = out.shape[dim], out.shape[dim] // 2
+    others = _others_replaced(given.input, dim, size, kept)
     again = _run(given, keep, lambda value: _others_replaced(value, dim, size, kept))
     other = next((t for t in tensors(again) if t.is_floating_point()), None)
     if other is None or other.shape != out.shape or not bool(torch.isfinite(out).all()):
         return None
     change = float((other.select(dim, kept) - out.select(dim, kept)).abs().max())
-    scale = float(out.abs().max())
-    return (kept, change, scale) if change > TOLERANCE * scale else None
+    told_apart = bool((out != out.select(dim, kept).unsqueeze(dim)).any())
+    ignored = told_apart and bool((other == out).all()) and not _alike(given.input, others)
+    return _Change(kept, change, float(out.abs().max()), ignored)
+
+
+def _alike(one: Any, other: Any) -> bool:
+    return all(bool((a == b).all()) for a, b in zip(tensors(one), tensors(other), strict=True))
 
 
 def _batch_dimensions(given: Given, out: Tensor | None) -> list[int]:
@@ -108,9 +138,11 @@ def _batch_dimensions(given: Given, out: Tensor | None) -> list[int]:
     return dims if 0 in dims or not targets else []
 
 
-def _couples(model: nn.Module, size: int) -> bool:
-    """A model that is about pairs of samples, or normalises over the batch on purpose."""
-    if any(t.shape == (size, size) for t in model.buffers()):
+def _couples(given: Given, size: int) -> bool:
+    """A model that is about pairs of samples (who is whose neighbour), or normalises over the batch on purpose."""
+    model, inputs = given.model, list(tensors(given.input))
+    pairs = [*model.buffers(), *(inputs if len(inputs) > 1 else ())]
+    if any(t.shape == (size, size) for t in pairs):
         return True
     return any(
         isinstance(m, nn.modules.batchnorm._BatchNorm) and not m.track_running_stats for m in model.modules()

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Iterator
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -9,12 +10,11 @@ from torch import Tensor, nn
 from torchcourse.modules import Finding
 from torchcourse.modules.look import attributes
 
-from .given import tensors
+from .given import ADAPTIVE, tensors
 from .look import Look
 from .modes import BATCH_NORM, DROPOUT, differs
 
 MOST_DROPOUT = 0.95
-ADAPTIVE = ("Adam", "AdamW", "Adamax", "NAdam", "RAdam", "RMSprop", "Adagrad", "SparseAdam", "Adafactor")
 HIGH = {True: 1.0, False: 10.0}  # a rate from which on no one trains: adaptive optimizers, others
 LOW = 1e-10
 DECAY = 0.5  # of every weight in one step
@@ -180,9 +180,17 @@ def frozen(look: Look) -> Iterator[Finding]:
 
 
 def optimizer(look: Look) -> Iterator[Finding]:
-    for where, group in look.given.groups():
-        yield from _rate(where, group, _adaptive(look))
+    holder: dict[int, Any] = {}  # id of a parameter -> the first optimizer that moves it
+    for one, where, group in look.given.groups():
+        yield from _rate(where, group, one)
         ids = [id(p) for p in group["params"]]
+        if (again := sum(holder.setdefault(key, one) is not one for key in ids)) > 0:
+            yield Finding(
+                "optimizer-holds-twice",
+                where,
+                f"{again} of {len(ids)} are held by an optimizer before this one too: a step of each moves them twice.",
+                "Give each parameter to one optimizer.",
+            )
         if len(set(ids)) < len(ids):
             yield Finding(
                 "optimizer-holds-twice",
@@ -199,15 +207,13 @@ def optimizer(look: Look) -> Iterator[Finding]:
             )
 
 
-def _adaptive(look: Look) -> bool:
-    return any(type(one).__name__ in ADAPTIVE for one in look.given.optimizers)
-
-
-def _rate(where: str, group: dict[str, object], adaptive: bool) -> Iterator[Finding]:
+def _rate(where: str, group: dict[str, object], optimizer: Any) -> Iterator[Finding]:
+    adaptive = type(optimizer).__name__ in ADAPTIVE
     rate, decay = _number(group.get("lr")), _number(group.get("weight_decay")) or 0.0
     if rate is None:
         return
-    scheduled = bool(_number(group.get("initial_lr")))  # a warm-up begins at 0
+    # A warm-up begins at 0; after steps of the optimizer it is over, and what is 0 then is the schedule's end.
+    scheduled = bool(_number(group.get("initial_lr"))) and not getattr(optimizer, "_opt_called", False)
     if rate < LOW and not scheduled:
         kind, evidence = (
             "learning-rate-zero",

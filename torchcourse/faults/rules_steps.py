@@ -1,4 +1,4 @@
-"""Rules about what two steps showed: losses, inputs, gradients, waits, and graphs that stay."""
+"""Rules about what two steps showed: losses, inputs, waits, and graphs that stay; gradients: rules_gradients.py."""
 
 import math
 from collections.abc import Iterator
@@ -10,20 +10,19 @@ from torchcourse.modules import Finding
 
 from .given import tensors
 from .look import Look
-from .modes import BATCH_NORM
-from .numbers import is_zero, rms
-from .numbers import norm as size_of
-from .step import Output
+from .rules_gradients import (
+    blind,
+    constant,
+    gradients,
+    made_anew,
+    no_gradient,
+    too_coarse,
+    too_fast,
+    units,
+)
 from .watch import source_line, where
 
-LOUD, QUIET_INPUT = 10.0, 1e-4  # root mean square of what the first layer gets
-VANISHED = 5e-6  # of the gradient at the model's output
-EXPLODED = 1000.0  # times that gradient and the root of the input's size …
-LARGE, EXPLODED_TOO = 100.0, 10.0  # … or so many times, where the output is this much larger than the target
-ABSURD = 1e3  # times the weight itself, and the target's size
-DEAD, SATURATED = 0.9, 0.8
-ALL = "every parameter"
-FAR_OFF = 10.0  # times the loss of a guess
+LOUD, QUIET_INPUT = 10.0, 3e-3  # root mean square of what the first layer gets
 
 
 def stopped(look: Look) -> Iterator[Finding]:
@@ -78,189 +77,16 @@ def promoted(look: Look) -> Iterator[Finding]:
         )
 
 
-def no_gradient(look: Look) -> Iterator[Finding]:
-    """A loss, or parameters, that no way leads to."""
-    step = look.steps[0]
-    if step.error is not None or step.loss is None or step.old_nodes:
-        return
-    if step.gradients is None:
-        if any(p.requires_grad for p in look.given.parameters.values()):
-            yield _loss_without_gradient(look, step.output)
-        elif not look.given.parameters:
-            yield Finding(
-                "loss-without-gradient",
-                "loss",
-                f"{type(look.given.model).__name__} has no parameters, so there is nothing to train.",
-                "Layers in a plain list are not registered: nn.ModuleList.",
-            )
-        else:
-            yield Finding(
-                "parameter-frozen",
-                ALL,
-                f"all {len(look.given.parameters)} parameters have requires_grad=False: nothing can learn.",
-                "requires_grad_(True) on what shall learn.",
-            )
-        return
-    yield from _unreached(look)
-
-
-def _loss_without_gradient(look: Look, output: Output | None) -> Finding:
-    known = output is not None and output.has_graph
-    return Finding(
-        "loss-without-gradient",
-        "loss_fn" if known else "model",
-        f"the loss does not require grad, and {'the model’s output does' if known else 'the output neither'}: "
-        f"the graph ends{' at ' + '; '.join(look.cuts) if look.cuts else ''}.",
-        "Look for detach(), .data, .item(), no_grad(), argmax or a new torch.tensor(…) on the way.",
-    )
-
-
-def unreached(look: Look) -> list[str]:
-    """Names of parameters that no gradient came to in any step."""
-    named = look.given.parameters.items()
-    return [n for n, p in named if p.requires_grad and p.numel() and look.norm(id(p)) is None]
-
-
-def _unreached(look: Look) -> Iterator[Finding]:
-    names, lost = look.given.parameters, unreached(look)
-    reached = sum(p.requires_grad for p in names.values()) - len(lost)
-    why = f" Cut by {'; '.join(look.cuts)}." if look.cuts else ""
-    for name in lost:
-        yield Finding(
-            "gradient-missing",
-            name,
-            f".grad is None after backward, while {reached} other parameters got one: "
-            f"the loss does not depend on it, or its way was cut.{why}",
-            "Look for a layer that forward never calls, or a detach(), .item() or no_grad() on its way.",
-        )
-
-
-# --- the size of gradients ----------------------------------------------------------------------------------
-
-
-def gradients(look: Look) -> Iterator[Finding]:
-    """Not finite, zero, vanished, exploded: the first of these that holds for a weight."""
-    if not look.gradients or look.steps[0].loss is None or not math.isfinite(look.steps[0].loss):
-        return
-    norms = {n: norm for n, p in look.weights if (norm := look.norm(id(p))) is not None}
-    strange = [name for name, norm in norms.items() if not math.isfinite(norm)]
-    if strange:
-        yield _strange_gradient(strange)
-        return
-    zero = [name for name, norm in norms.items() if norm == 0]
-    small = (
-        [] if look.opens_later or any(step.old_nodes for step in look.steps) else list(_vanished(look, norms))
-    )
-    if zero and len(small) == len(zero):
-        yield from _zero(zero, norms)
-        return
-    yield from small
-    yield from _exploded(look, norms)
-
-
-def _strange_gradient(names: list[str]) -> Finding:
-    return Finding(
-        "not-finite",
-        names[0],
-        f"the loss is finite, and the gradients of {len(names)} parameters are NaN or infinite.",
-        "torchcourse.debugging.find_nan(model, input) with its backward names the node: sqrt or norm at 0, "
-        "log or a division behind torch.where.",
-    )
-
-
-def _zero(zero: list[str], norms: dict[str, float]) -> Iterator[Finding]:
-    mend = "Look for a dead ReLU (inputs all below 0), a saturated sigmoid or tanh, round or sign, or a factor 0."
-    if zero and len(zero) == len(norms):
-        yield Finding(
-            "zero-gradient",
-            ALL,
-            f"the gradients of all {len(zero)} weights are exactly 0: nothing moves.",
-            mend,
-        )
-        return
-    for name in zero:
-        yield Finding(
-            "zero-gradient",
-            name,
-            f"the gradient is exactly 0 in each of its numbers, and {len(norms) - len(zero)} other weights have one.",
-            mend,
-        )
-
-
-def _vanished(look: Look, norms: dict[str, float]) -> Iterator[Finding]:
-    start = max((g.output or 0.0 for g in look.gradients), default=0.0)
-    tiny_batch = any(len(t) <= 2 for t in tensors(look.given.input) if t.ndim) and any(
-        isinstance(m, BATCH_NORM) for m in look.given.model.modules()
-    )
-    for name, norm in norms.items():
-        if norm == 0 or (norm < VANISHED * start and not tiny_batch):
-            yield Finding(
-                "vanishing-gradient",
-                name,
-                f"its 2-norm is {norm:.1e}, and {start:.1e} at the output: {norm / (start or 1):.0e} of it arrives.",
-                "ReLU or GELU for sigmoid and tanh, a norm layer, a residual connection, or another initialisation.",
-            )
-
-
-def _exploded(look: Look, norms: dict[str, float]) -> Iterator[Finding]:
-    start = max((g.output or 0.0 for g in look.gradients), default=0.0)
-    size = sum(t.numel() for t in tensors(look.given.input)) or 1
-    received = max((step.received[1] for step in look.steps if step.received), default=1.0)
-    scale = max([1.0, *(rms(t) for t in tensors(look.given.target))])
-    output = look.steps[0].output
-    large = output is not None and output.rms > LARGE * scale * max(1.0, received)
-    limit = (EXPLODED_TOO if large else EXPLODED) * start * size**0.5 * max(1.0, received)
-    for name, parameter in look.weights:
-        norm, weight = norms.get(name, 0.0), float(size_of(parameter))
-        if (start and norm > limit) or (weight and norm > ABSURD * scale * max(1.0, received) * weight):
-            yield Finding(
-                "exploding-gradient",
-                name,
-                f"its 2-norm is {norm:.1e}: {norm / start if start else math.inf:.0e} times that at the output, "
-                f"{norm / weight if weight else math.inf:.0e} times the weight's own.",
-                "A smaller initialisation or a norm layer; clip_grad_norm_ in the loop; scale input and target.",
-            )
-
-
-def units(look: Look) -> Iterator[Finding]:
-    """Dead behind a ReLU, saturated in a sigmoid, or all the same."""
-    first = look.steps[0]
-    if first.gradients is None:
-        return
-    zero = {n for n, p in look.weights if look.norm(id(p)) == 0}
-    later = look.opens_later
-    for name, parameter in look.given.parameters.items():
-        share = min((g.dead[id(parameter)] for g in look.gradients if id(parameter) in g.dead), default=0.0)
-        if share >= DEAD and name not in zero:
-            yield Finding(
-                "dead-units",
-                name,
-                f"{share:.0%} of its {len(parameter)} units get no gradient from any sample: their ReLU is always 0.",
-                "A smaller learning rate, another initialisation of weight and bias, or LeakyReLU.",
-            )
-        stays = name not in zero or (later and is_zero(parameter))
-        if stays and any(id(parameter) in g.twins for g in look.gradients):
-            yield Finding(
-                "weights-all-same",
-                name,
-                f"its {len(parameter)} rows are equal, and so are their gradients: they stay one unit for ever.",
-                "Initialise at random (nn.init.kaiming_normal_); zeros and constants are for biases.",
-            )
-    for name, share in first.flat:
-        if share >= SATURATED:
-            yield Finding(
-                "saturated",
-                name,
-                f"{share:.0%} of the results of a {name} lie where it is flat: hardly a gradient comes through.",
-                "Scale what goes in: normalise, or initialise smaller.",
-            )
-
-
-# --- input and output ---------------------------------------------------------------------------------------
-
-
 def input_range(look: Look) -> Iterator[Finding]:
     received = look.steps[0].received
+    if blind(look) and received is not None:
+        yield Finding(
+            "output-ignores-input",
+            received[0] or "model",
+            "the first layer gets nothing but zeros, though the input has other numbers, and all outputs are the same.",
+            "Look for zeros_like, a mask that is 0 everywhere, or integer division in front of it.",
+        )
+        return
     if received is None or not (received[1] > LOUD or 0 < received[1] < QUIET_INPUT):
         return
     first = next((t for t in tensors(look.given.input) if t.is_floating_point() and t.numel()), None)
@@ -275,9 +101,16 @@ def input_range(look: Look) -> Iterator[Finding]:
 
 
 def constant_output(look: Look) -> Iterator[Finding]:
-    """Every sample gets the same answer."""
-    output = look.steps[0].output
-    if output is None or output.spread > 1e-7 * max(output.rms, 1e-30) or output.rms == 0 or look.opens_later:
+    output = look.judged[0].output
+    if output is not None and look.probe.ignored and not constant(look):
+        yield Finding(
+            "output-ignores-input",
+            "model",
+            "in eval mode the samples of the input were exchanged, and not one number of the output changed.",
+            "Look for a variable of another name in forward (a global x, a batch that was kept), or a result not used.",
+        )
+        return
+    if output is None or not constant(look) or blind(look):
         return
     inputs = [t for t in tensors(look.given.input) if t.ndim and t.shape[0] == output.shape[0]]
     if inputs and any(bool((t != t[:1]).any()) for t in inputs) and output.shape[0] > 1:
@@ -324,6 +157,9 @@ def kept_graph(look: Look) -> Iterator[Finding]:
     old = max((step.old_nodes for step in look.steps), default=0)
     if not old and not look.grown:
         return
+    if old and not look.grown and len(look.steps) > 1 and look.steps[1].old_nodes == look.steps[0].old_nodes:
+        yield _made_before(look, old)
+        return
     evidence = (
         f"the loss of a step reaches {old} nodes of the graph of an earlier one"
         if old
@@ -335,6 +171,17 @@ def kept_graph(look: Look) -> Iterator[Finding]:
         look.holder or "model",
         f"{evidence}{f' (shapes {shapes})' if shapes else ''}: memory grows with every step.",
         "Keep numbers, not graphs: loss.item() or loss.detach() for a log, h = h.detach() for a state.",
+    )
+
+
+def _made_before(look: Look, old: int) -> Finding:
+    """Every step comes to the same old nodes: they don't pile up, and are never computed anew."""
+    return Finding(
+        "graph-kept",
+        look.holder or "model",
+        f"the loss of every step reaches the same {old} node{'s' if old > 1 else ''} made before the first one: "
+        "computed once, so what stands behind them can change, and this result never does.",
+        "Keep the nn.Parameter itself, and compute with it in forward.",
     )
 
 
@@ -357,6 +204,6 @@ def waits(look: Look) -> Iterator[Finding]:
 
 
 RULES = (
-    stopped, losses, loss_value, promoted, no_gradient, gradients, units, input_range, constant_output, mixed,
-    dropped, changed_batch, kept_graph, waits,
+    stopped, losses, loss_value, promoted, no_gradient, made_anew, gradients, too_fast, too_coarse, units, input_range,
+    constant_output, mixed, dropped, changed_batch, kept_graph, waits,
 )  # fmt: skip

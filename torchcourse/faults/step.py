@@ -12,7 +12,7 @@ from torch import Tensor, nn
 from torchcourse.layers._torch import next_node_number, unwatched
 from torchcourse.modules import Finding
 
-from .given import Given, tensors
+from .given import ADAPTIVE, Given, tensors
 from .gradients import Gradients, Measure
 from .graph import Graph, graph, source
 from .keep import Keep
@@ -44,6 +44,11 @@ class Seen:
     received: tuple[str, float] | None = None  # the first layer's path, root mean square of what it got
     first_wide: str | None = None  # the first module whose output is float64
     switched: tuple[str, ...] = ()  # modules that forward put into eval mode
+    routes: bool = False  # forward chooses by the largest of some numbers
+    rows: dict[str, int] = field(
+        default_factory=dict
+    )  # the most that each layer with weights was given at once
+    strays: dict[int, tuple[int, ...]] = field(default_factory=dict)  # parameters that the model doesn't own
     before_relu: set[int] = field(default_factory=set)
 
 
@@ -79,8 +84,8 @@ def _step(given: Given, keep: Keep, watch: Watch, seen: Seen, same: set[int]) ->
     try:
         modes = [m for m in given.model.modules() if m.training and differs(m)]
         with watch:
-            output = given.model(given.input)
-            seen.switched = _switched(given.model, modes)
+            output = given.call(given.input)
+            seen.switched, seen.routes = _switched(given.model, modes), watch.routes
             with unwatched():
                 main = next((t for t in tensors(output) if t.is_floating_point()), None)
                 seen.output = _output(main) if watch.first and main is not None else None
@@ -117,13 +122,28 @@ def _backward(
 ) -> None:
     main, behind = above
     learned = [p for p in given.parameters.values() if p.requires_grad]
+    own = set(map(id, given.parameters.values()))
+    strays = (leaf for leaf in behind.leaves if isinstance(leaf, nn.Parameter) and id(leaf) not in own)
+    seen.strays = {id(leaf): tuple(leaf.shape) for leaf in strays}
     leaves = {id(leaf): leaf for leaf in (*behind.leaves, *learned)}
     for leaf in leaves.values():
         keep.add(leaf)
-    measure = Measure(leaves.values(), main, seen.before_relu, same)
+    measure = Measure(leaves.values(), main, seen.before_relu, same, _moves(given))
     with measure.hooks():
         loss.backward()
     seen.gradients = measure.result()
+
+
+def _moves(given: Given) -> dict[int, tuple[float, bool]]:
+    """How far the optimizer moves what is bfloat16: lr · gradient (plain SGD), or about lr."""
+    found: dict[int, tuple[float, bool]] = {}
+    for optimizer, _, group in given.groups():
+        plain, even = type(optimizer) is torch.optim.SGD, type(optimizer).__name__ in ADAPTIVE
+        rate = float(group.get("lr") or 0.0) / max(1e-3, 1 - (group.get("momentum") or 0.0))
+        coarse = (p for p in group["params"] if p.dtype == torch.bfloat16 and p.layout is torch.strided)
+        if rate and (plain or even):
+            found |= {id(p): (rate, even) for p in coarse}
+    return found
 
 
 def _output(main: Tensor) -> Output:
@@ -145,6 +165,8 @@ def _layer_hooks(model: nn.Module, seen: Seen) -> Iterator[Any]:
 
         def before(module: nn.Module, args: Any, path: str = path) -> None:
             given = args[0] if args and isinstance(args[0], Tensor) else None
+            rows = 1 if given is None or not given.ndim else given.shape[0]
+            seen.rows[path] = max(rows, seen.rows.get(path, 0))
             if seen.received is None and given is not None:
                 with unwatched():
                     seen.received = path, _received(module, given)

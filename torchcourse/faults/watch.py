@@ -40,6 +40,7 @@ SIGMOIDS = {torch.sigmoid, Tensor.sigmoid, F.sigmoid}
 TANHS = {torch.tanh, Tensor.tanh, F.tanh}
 FLAT = 1e-3  # sigmoid within this of 0 or 1, |tanh| within twice this of 1: the slope is below 0.004
 DROPOUTS = {F.dropout, F.dropout1d, F.dropout2d, F.dropout3d, F.alpha_dropout, F.feature_alpha_dropout}
+ROUTES = {"topk", "argmax", "multinomial", "gumbel_softmax"}
 BY_HAND = losses.PAIRS | losses.SOFTMAXES  # calls that a loss of one's own is looked at for
 Place = tuple[str, int, str]  # "Net.forward", line, file
 
@@ -55,6 +56,7 @@ class Watch(TorchFunctionMode):
         self.made: list[weakref.ref[Tensor]] = []  # results with a graph
         self.found: list[Finding] = []  # by the losses
         self.flat: list[tuple[str, Any, Tensor]] = []  # function, node, share of saturated numbers
+        self.routes = False  # somebody chooses by the largest numbers: a gate in front of experts
         self.dropped: dict[Place, float] = {}  # dropout that is on in eval mode: where, p
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -73,9 +75,14 @@ class Watch(TorchFunctionMode):
         if self.first and (func in losses.LOOKS or (self.phase == "loss" and name in BY_HAND)):
             with unwatched(), torch.no_grad():
                 self.found += losses.look(func, name, args, kwargs)
+        self.routes = self.routes or name in ROUTES or (name == "max" and len(args) + len(kwargs) > 1)
         result = func(*args, **kwargs)
-        if isinstance(result, Tensor) and result.requires_grad:
-            self._note(func, result)
+        if isinstance(result, Tensor):
+            if result.requires_grad:
+                self._note(func, result)
+        elif isinstance(result, tuple):  # an LSTM's, attention's
+            made = (one for one in result if isinstance(one, Tensor) and one.requires_grad)
+            self.made += map(weakref.ref, made)
         return result
 
     def _note(self, func: Any, result: Tensor) -> None:
