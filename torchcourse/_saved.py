@@ -3,16 +3,19 @@
 Since some release after 2.9 Python sees `SavedTensor.data` and `.unpack_hook` (torch/csrc/autograd/init.cpp). Before,
 the only way in is `node._saved_x`, which unpacks. A hook would run, so it is stopped at its first step: a profile
 function sees its frame before a line of it runs, and raises. That frame holds the hook and what it packed.
+Unpacking may also detach the tensor, and for a subclass or under a mode `detach` is Python code too: while the hook
+is looked for, no dispatch reaches Python.
 """
 
 import gc
 import sys
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from types import CellType, FrameType, FunctionType
 from typing import Any
 
 import torch
+from torch.utils import _python_dispatch as dispatch
 
 _SavedTensor = getattr(torch._C._autograd, "SavedTensor", None)
 SEEN = hasattr(_SavedTensor, "unpack_hook") and hasattr(_SavedTensor, "data")
@@ -77,6 +80,15 @@ raw_saved: Callable[..., Any] = getattr if SEEN else _old
 
 def _stopping(read: Callable[[], Any]) -> tuple[Any, Any]:
     """(what `read` gives, None), or (what was packed, its hook) where a hook would have run."""
+    hook = _first_call(read)
+    if hook is not None:
+        return _first_argument(hook), _hook(hook)
+    with _without_modes():
+        return read(), None
+
+
+def _first_call(read: Callable[[], Any]) -> FrameType | None:
+    """The frame of the hook that `read` comes to, stopped before its first line; None where there is no hook."""
     caught: list[FrameType] = []
     reader = read.__code__
 
@@ -87,17 +99,29 @@ def _stopping(read: Callable[[], Any]) -> tuple[Any, Any]:
 
     before, collects = sys.getprofile(), gc.isenabled()
     gc.disable()  # a finalizer or a callback of the collector would look like the hook
-    sys.setprofile(stop)
+    with torch._C._DisableTorchDispatch():
+        sys.setprofile(stop)
+        try:
+            read()
+        except BaseException:
+            if not caught:
+                raise
+        finally:
+            sys.setprofile(before)
+            if collects:
+                gc.enable()
+    return caught[0] if caught else None
+
+
+@contextmanager
+def _without_modes() -> Iterator[None]:
+    """Inside, no mode of the reader's sees an operator; a subclass still runs its own code."""
+    above = [dispatch._pop_mode() for _ in dispatch._get_current_dispatch_mode_stack()]
     try:
-        return read(), None
-    except BaseException:
-        if not caught:
-            raise
-        return _first_argument(caught[0]), _hook(caught[0])
+        yield
     finally:
-        sys.setprofile(before)
-        if collects:
-            gc.enable()
+        for mode in reversed(above):
+            dispatch._push_mode(mode)
 
 
 def _first_argument(frame: FrameType) -> Any:

@@ -3,6 +3,7 @@
 import json
 import sys
 from dataclasses import asdict
+from importlib.metadata import version
 from types import ModuleType
 
 import pytest
@@ -86,7 +87,8 @@ def test_a_broken_import_becomes_its_telling_line(monkeypatch):
     monkeypatch.delitem(sys.modules, "torch")
     monkeypatch.setattr(sys, "meta_path", [Broken(), *sys.meta_path])
     build = this_build()
-    assert build.version == torch.__version__  # what is installed, from its metadata
+    # What is installed, from its metadata: PyPI's wheel says "2.14.1" there, and "2.14.1+cu130" when imported.
+    assert build.version == version("torch")
     assert build.error == "libtorch.so: undefined symbol"
 
 
@@ -102,8 +104,9 @@ def test_a_torch_that_warns_and_one_that_can_not_compute(monkeypatch):
         warnings.warn("CUDA initialization: too old", stacklevel=2)
         return True
 
+    really = torch.cuda.is_available()  # a CUDA build without a GPU says no
     monkeypatch.setattr(torch.cuda, "is_available", warn)
     build = this_build()
     assert build.available
-    assert build.computes is bool(torch.version.cuda or torch.version.hip)
-    assert build.said  # on a CPU build: torch's own complaint
+    assert build.computes is really
+    assert build.said  # without a GPU: torch's own complaint

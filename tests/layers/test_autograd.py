@@ -107,7 +107,10 @@ def test_a_checkpoint_saves_nothing_and_is_not_recomputed() -> None:
     with xray() as seen:
         y = torch.utils.checkpoint.checkpoint(block, x, use_reentrant=False)
     assert runs == [1]
-    assert [n.saved_bytes for n in seen.nodes] == [0, 0]
+    kept = {node.name: node.saved_bytes for node in seen.nodes}
+    # In 2.9 a node of the checkpoint's own keeps its input.
+    assert kept.pop("_NoopSaveInputsBackward", x.nbytes) == x.nbytes
+    assert kept == {"ExpBackward0": 0, "SinBackward0": 0}
     y.sum().backward()
     assert runs == [1, 1]
 

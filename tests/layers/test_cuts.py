@@ -3,6 +3,7 @@
 import gc
 import weakref
 from dataclasses import FrozenInstanceError
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -368,7 +369,9 @@ def test_inside_an_xray_and_with_one_inside() -> None:
     def run(a: Tensor) -> Tensor:
         with xray() as inner:
             b = a.detach() * 2
-        assert [o.name for o in inner.operators if o.depth == 0] == ["aten::detach", "aten::mul"]
+        ran = [o.name for o in inner.operators if o.depth == 0]
+        # In 2.9 `detach` comes to a mode once more for each mode below it.
+        assert [name for name, _ in groupby(ran)] == ["aten::detach", "aten::mul"]
         return b.sum()
 
     with xray() as outer:

@@ -21,31 +21,30 @@ from .environments import BUILD, NotMade
 from .observe import mark
 
 NEWEST = results.FOLDER / "newest.txt"
-UNIT = (  # all but the browser, the notebooks (they run cell by cell here) and what looks at sources only
-    *("tests", "--ignore=tests/browser", "--ignore=tests/notebooks/test_notebooks.py"),
-    *("--ignore=tests/versions", "--ignore=tests/test_static.py", "--ignore=tests/test_run.py"),
-    *(
-        "-q",
-        "-rfE",
-        "--no-header",
-        "--tb=line",
-        "-p",
-        "no:cacheprovider",
-        "-n",
-        "logical",
-        "--maxprocesses",
-        "4",
-    ),
+# What no release of torch changes: the tools around the course, and what looks at sources only. The notebooks run
+# cell by cell here.
+ELSEWHERE = (
+    *("tests/browser", "tests/web", "tests/classroom", "tests/notebooks", "tests/versions"),
+    *("tests/test_static.py", "tests/test_run.py", "tests/test_contributing.py"),
+)
+UNIT = (
+    *("tests", *(f"--ignore={place}" for place in ELSEWHERE)),
+    *("-q", "-rfE", "--no-header", "--tb=line", "-p", "no:cacheprovider"),
+    *("-n", "logical", "--maxprocesses", "4"),
 )
 
 
 def main(arguments: list[str] | None = None) -> int:
     asked = _parser().parse_args(arguments)
+    if strange := [pair for pair in asked.env if "=" not in pair]:
+        print(f"--env takes RELEASE=FOLDER, not {strange[0]!r}.", file=sys.stderr)
+        return 2
+    given = dict(pair.split("=", 1) for pair in asked.env)
     try:
-        given = dict(pair.split("=", 1) for pair in asked.env)
         notebooks = files.find(asked.only)
-    except (ValueError, files.NotebookError) as error:
-        print(f"{error}" if asked.only else "--env takes RELEASE=FOLDER.", file=sys.stderr)
+        claims.rows()
+    except files.NotebookError as error:
+        print(error, file=sys.stderr)
         return 2
     names = [] if asked.table else asked.release or [*given] or ["oldest", "stored", "newest"]
     # A list, so that one release that can't be had does not keep the others from running.
@@ -58,12 +57,12 @@ def _one(name: str, given: dict[str, str], notebooks: list[Path], tests: bool) -
     """Runs one release and keeps its result; False where it could not be had or something did not run."""
     try:
         version = _version(name)
-        python = _inside(given[name]) if name in given else environments.python_of(version)
+        python = _given(given[name], version) if name in given else environments.python_of(version)
         folder = BUILD / version
         print(f"torch {version}: {len(notebooks)} notebooks", flush=True)
         ran = [_observe(python, path, folder / f"{path.stem}.json") for path in notebooks]
         if tests:
-            _unit_tests(python, folder / "tests.txt")
+            ran.append(_unit_tests(python, folder / "tests.txt"))
         kept = _keep(results.gather(folder))
     except (NotMade, ValueError) as error:
         print(f"torch {name} did not run: {error}", file=sys.stderr)
@@ -93,12 +92,23 @@ def _version(name: str) -> str:
     return words[name]() if name in words else name
 
 
+def _given(home: str, version: str) -> Path:
+    """The Python of an environment that is there already, if it holds the release that it was named for."""
+    python = _inside(home)
+    ask = "import importlib.metadata as packages; print(packages.version('torch'))"
+    told = subprocess.run([str(python), "-c", ask], capture_output=True, text=True).stdout.strip()
+    due = version if version == "nightly" else results.release_of(version)
+    if not told or results.release_of(told) != due:
+        raise NotMade(f"--env names {home}, and there is {f'torch {told}' if told else 'no torch'}.")
+    return python
+
+
 def _inside(home: str) -> Path:
     """The Python of an environment that is there already."""
-    return next(
-        (p for p in (Path(home, "bin/python"), Path(home, "Scripts/python.exe"), Path(home)) if p.is_file()),
-        Path(home),
-    )
+    for python in (Path(home, "bin/python"), Path(home, "Scripts/python.exe"), Path(home)):
+        if python.is_file():
+            return python
+    raise NotMade(f"--env names {home}, and no Python is there (bin/python, Scripts/python.exe).")
 
 
 def _observe(python: Path, notebook: Path, file: Path) -> bool:
@@ -114,12 +124,15 @@ def _observe(python: Path, notebook: Path, file: Path) -> bool:
     return failed is not None
 
 
-def _unit_tests(python: Path, file: Path) -> None:
+def _unit_tests(python: Path, file: Path) -> bool:
+    """Runs the unit tests; False where pytest did not come to its end. That some fail stands on the page."""
     with file.open("w", encoding="utf-8") as report:
-        subprocess.call(
+        code = subprocess.call(
             [str(python), "-m", "pytest", *UNIT], cwd=files.ROOT, env=_environment(), stdout=report
         )
-    print("  unit tests:", file.read_text(encoding="utf-8").splitlines()[-1].strip("= "), flush=True)
+    said = file.read_text(encoding="utf-8").splitlines() or [f"pytest said nothing (exit code {code})"]
+    print("  unit tests:", said[-1].strip("= "), flush=True)
+    return code in (0, 1)
 
 
 def _environment() -> dict[str, str]:
@@ -142,9 +155,11 @@ def _store(path: Path, text: str) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="versions", description=(__doc__ or "").splitlines()[0])
+    parser = argparse.ArgumentParser(prog="run.py versions", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("release", nargs="*", help="2.9, 2.14.1, oldest, stored, newest or nightly")
-    parser.add_argument("--only", nargs="+", default=[], metavar="STEM", help="these notebooks, not all")
+    parser.add_argument(
+        "--only", nargs="+", action="extend", default=[], metavar="STEM", help="these notebooks, not all"
+    )
     parser.add_argument("--no-tests", action="store_true", help="leave out the unit tests")
     parser.add_argument("--table", action="store_true", help="run nothing; write the page from what is kept")
     parser.add_argument(

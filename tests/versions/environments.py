@@ -46,13 +46,15 @@ def newest() -> str:
 
 
 def python_of(version: str) -> Path:
-    """The Python of the environment for a release, made where there is none."""
+    """The Python of the environment for a release, made where there is none, or one that lacks something."""
     home = BUILD / f"torch-{version}"
     python = home / ("Scripts/python.exe" if sys.platform == "win32" else "bin/python")
     done = home / "torchcourse.done"
-    if not done.exists() or version == "nightly":  # a nightly build is another one each night
+    wanted = "\n".join(_others())
+    made = done.read_text(encoding="utf-8") if done.is_file() else None
+    if made != wanted or version == "nightly":  # a nightly build is another one each night
         _make(home, python, version)
-        done.touch()
+        done.write_text(wanted, encoding="utf-8")
     return python
 
 
@@ -77,7 +79,7 @@ def _torch(version: str) -> list[str]:
 
 def _others() -> list[str]:
     """What the course's tests need besides torch; numpy and such come in the versions that pip finds."""
-    found = [one for part in ("dependencies", "lab", "test") for one in _requirements(part)]
+    found = [one for part in ("dependencies", "lab", "teach", "test") for one in _requirements(part)]
     return [str(one) for one in found if one.name not in ("torch", "torchcourse")]
 
 

@@ -54,7 +54,8 @@ def _tests(path: Path) -> tuple[dict[str, int], tuple[str, ...]]:
     failed = [
         line.split(" ", 1)[1].split(" - ")[0] for line in lines if line.startswith(("FAILED ", "ERROR "))
     ]
-    return {word: int(count) for count, word, *_ in pairs}, tuple(sorted(set(failed)))
+    counts = {word: int(count) for count, word, *_ in pairs if not word.startswith("warning")}
+    return counts, tuple(sorted(set(failed)))
 
 
 def merged(new: Result, before: Result | None, known: Iterable[str]) -> Result:

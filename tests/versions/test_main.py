@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -53,6 +54,9 @@ def test_torch_comes_first_and_the_course_last(asked, monkeypatch, tmp_path):
     assert "--no-deps" in course and "-e" in course
     environments.python_of("2.9")
     assert len(asked) == 4  # it is there
+    monkeypatch.setattr(environments, "_others", lambda: ["a-new-one>=1"])
+    environments.python_of("2.9")
+    assert "a-new-one>=1" in asked[-2]  # what the tests need has grown since it was made
 
 
 def test_the_nightly_build_has_an_index_of_its_own():
@@ -86,9 +90,40 @@ def test_a_release_that_cannot_be_had_does_not_stop_the_others(monkeypatch, tmp_
     monkeypatch.setattr(versions, "_observe", lambda *words: True)
     monkeypatch.setattr(versions, "BUILD", tmp_path)
     monkeypatch.setattr(results, "FOLDER", tmp_path)
-    store(tmp_path / "2.9" / "a.json", Seen("2.9.1", "a", "", ()))
-    assert versions.main(["last", "2.9", "--env", f"2.9={tmp_path}", "--no-tests"]) == 1
-    assert (tmp_path / "2.9.json").is_file() and "torch last did not run" in capsys.readouterr().err
+    here = results.release_of(version("torch"))
+    store(tmp_path / here / "a.json", Seen(f"{here}.0", "a", "", ()))
+    given = [
+        "--env",
+        f"{here}={sys.executable}",
+        "--env",
+        f"2.10={tmp_path}",
+        "--env",
+        f"2.8={sys.executable}",
+    ]
+    assert versions.main(["last", "2.10", "2.8", here, *given, "--no-tests"]) == 1
+    said = capsys.readouterr().err
+    assert (tmp_path / f"{here}.json").is_file() and "torch last did not run" in said
+    assert f"torch 2.10 did not run: --env names {tmp_path}, and no Python is there" in said
+    assert f"torch 2.8 did not run: --env names {sys.executable}, and there is torch {here}" in said
+
+
+@pytest.mark.parametrize(
+    ("code", "says", "ran"),
+    [
+        (0, "2 passed in 1s\n", True),
+        (1, "1 failed in 1s\n", True),
+        (2, "!!! Interrupted !!!\n", False),
+        (3, "", False),
+    ],
+)
+def test_unit_tests_that_fail_have_run(monkeypatch, tmp_path, capsys, code, says, ran):
+    def call(command, *, stdout, **options):
+        stdout.write(says)
+        return code
+
+    monkeypatch.setattr(subprocess, "call", call)
+    assert versions._unit_tests(sys.executable, tmp_path / "tests.txt") is ran
+    assert (says.strip("!\n ") or "exit code 3") in capsys.readouterr().out
 
 
 def test_part_of_the_course_leaves_the_rest_of_the_result(monkeypatch, tmp_path):

@@ -90,7 +90,10 @@ def test_a_result_comes_back_from_its_file(tmp_path):
 def test_a_folder_of_runs_makes_a_result(tmp_path):
     store(tmp_path / "a.json", seen(cell(1, ("X-1", "X-2")), cell(2, ("X-2",), error="AssertionError")))
     store(tmp_path / "b.json", seen(cell(4, ("X-1",))))
-    lines = ["FAILED tests/test_a.py::test_b[c d] - assert 1", "1 failed, 20 passed, 2 skipped in 3.21s"]
+    lines = [
+        "FAILED tests/test_a.py::test_b[c d] - assert 1",
+        "1 failed, 20 passed, 2 skipped, 1 warning in 3.21s",
+    ]
     (tmp_path / "tests.txt").write_text("\n".join(lines), encoding="utf-8")
     found = results.gather(tmp_path)
     assert found.torch == "2.9.1"

@@ -8,6 +8,7 @@
 | the stacks of modes | to take exactly our mode off | `__exit__` of the mode |
 | `DisableTorchFunction` | looking at a tensor is no call of the reader's | needed (public since 1.7) |
 | `Node._sequence_nr`, `_raw_saved_*` | order of nodes, what they save | no nodes; 0 bytes |
+| `autograd._make_grads` | what `torch.autograd.backward` was given, in 2.9 | those outputs are not seen |
 | `_functorch.get_unwrapped` | the tensor inside of torch.func's wrappers | taken as they are |
 """
 
@@ -16,6 +17,7 @@ import os
 import tempfile
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
+from types import CodeType
 from typing import IO, Any
 
 import torch
@@ -30,6 +32,12 @@ except ImportError:  # pragma: no cover - a PyTorch without it: the modes alone
 
 unwatched = torch._C.DisableTorchFunction
 MARK = "torchcourse.xray."
+# In 2.9 `torch.autograd.backward` is no call that a mode sees; this runs in it. None: it is a call.
+MAKES_GRADIENTS: CodeType | None = (
+    None
+    if "handle_torch_function" in torch.autograd.backward.__code__.co_names
+    else getattr(getattr(torch.autograd, "_make_grads", None), "__code__", None)
+)
 
 
 def mark(what: str, number: int = 0) -> AbstractContextManager[Any]:

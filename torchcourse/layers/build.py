@@ -29,7 +29,8 @@ FULL = "{count:,} operators in, xray stopped recording; {skipped:,} more ran unr
 def build(watch: Watch, roots: list[Any] | None, why: str, kernels: tuple[str, ...], file: str) -> Trace:
     """roots: the profiler's events, or None; then `why` says why not (half a sentence)."""
     with _collector_paused():
-        flat = _without_profiler(watch.record) if roots is None else flatten(roots, watch.id)
+        names = [raw.name for raw in watch.record.operators]
+        flat = _without_profiler(watch.record) if roots is None else flatten(roots, watch.id, names)
         flat.operators = respell(flat.operators, watch.record)
         trace = _trace(watch, flat, file)
     return replace(trace, kernels=kernels, notes=_notes(watch, "" if roots is not None else why))

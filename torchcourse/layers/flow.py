@@ -25,6 +25,7 @@ from .passing import (
     NO_VALUE,
     address,
     flat,
+    given_to_backward,
     in_a_function,
     mode,
     numbers_in,
@@ -178,6 +179,7 @@ class Flow:
         """Note what a call is given; None where no value flows through it."""
         if func in BACKWARD or (func is torch.autograd.grad and not kwargs.get("create_graph")):
             self.ask(tensors_in((*args[:1], kwargs.get("outputs"), kwargs.get("tensors"))))
+        self.ask(given_to_backward())
         name = getattr(func, "__name__", "")
         if func in NO_VALUE:
             return None

@@ -1,13 +1,14 @@
 """Which calls of PyTorch's front pass a value on, write one, or hand it to Python: the tables of `flow`."""
 
 import sys
-from collections.abc import Iterable
-from types import FrameType
+from collections.abc import Iterable, Iterator
+from types import CodeType, FrameType
 from typing import Any
 
 import torch
 from torch import Tensor
 
+from ._torch import MAKES_GRADIENTS
 from .record import QUIET
 
 # Python gets the value, and no graph follows it there.
@@ -74,12 +75,34 @@ def writes(name: str) -> bool:
 
 def in_a_function() -> bool:
     """Inside the forward or backward of an `autograd.Function`: what it records stands for all of it."""
-    frame: FrameType | None = sys._getframe(1)
+    codes = [frame.f_code for frame in _frames()]
+    if any(code.co_filename.replace("\\", "/").endswith(_ENGINE) for code in codes):
+        return True
+    return not _forwards().isdisjoint(codes)  # since 2.14 `apply` is C++, which has no frame of its own
+
+
+def _frames() -> Iterator[FrameType]:
+    frame: FrameType | None = sys._getframe(2)
     while frame is not None:
-        if frame.f_code.co_filename.replace("\\", "/").endswith(_ENGINE):
-            return True
+        yield frame
         frame = frame.f_back
-    return False
+
+
+def _forwards() -> set[CodeType]:
+    """The code of every `forward` of an `autograd.Function` that there is."""
+    kinds: list[Any] = [torch.autograd.Function]
+    for kind in kinds:  # the list grows while it is read
+        kinds += kind.__subclasses__()
+    return {code for kind in kinds if (code := getattr(kind.forward, "__code__", None)) is not None}
+
+
+def given_to_backward() -> list[Tensor]:
+    """The outputs of the `torch.autograd.backward` that runs this call, where it is no call of its own."""
+    if MAKES_GRADIENTS is None:
+        return []
+    running = (frame for _, frame in zip(range(6), _frames(), strict=False))
+    asks = next((frame for frame in running if frame.f_code is MAKES_GRADIENTS), None)
+    return [] if asks is None else [out for out in asks.f_locals["outputs"] if isinstance(out, Tensor)]
 
 
 def numbers_in(values: Iterable[Any], depth: int = 2) -> list[Any]:

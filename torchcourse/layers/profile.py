@@ -4,6 +4,9 @@ Under a mode an operator appears as `aten::add > PythonDispatchMode > mark > ate
 outer event is the call, the inner one is the mode passing it on. The two become one. A mark under
 an operator of another name is a call that exists only because a mode watches (the `detach` with
 which autograd wraps a saved output): it is dropped.
+
+Since 2.14 a custom operator written in Python leaves no event of its own, neither outside nor inside
+(`OpOverload._enable_pyobj_dispatch`): there the mode's note alone tells its name.
 """
 
 from collections.abc import Iterator
@@ -14,6 +17,7 @@ from ._torch import MARK
 from .nodes import plain_name
 
 ENGINE = "autograd::engine::evaluate_function: "
+PASSED_ON = "PythonDispatchMode"
 _NOT_OPERATORS = ("autograd", "torch", "ProfilerStep", "profiler")
 
 
@@ -48,11 +52,15 @@ class _Place(NamedTuple):
     inner: bool = False
     dropped: bool = False
     node: str = ""
+    silent: bool = False  # directly in an operator that has no event
 
 
-def flatten(roots: list[Any], number: int) -> Flat:
-    """The operators between this xray's begin and end marks, in order of start."""
-    walk = _Walk(number)
+def flatten(roots: list[Any], number: int, names: list[str]) -> Flat:
+    """The operators between this xray's begin and end marks, in order of start.
+
+    names: of the operators that its dispatch mode noted, in order.
+    """
+    walk = _Walk(number, names)
     todo = [(event, _Place()) for event in reversed(roots)]
     while todo:
         event, place = todo.pop()
@@ -69,8 +77,9 @@ def _is_operator(event: Any, name: str) -> bool:
 
 
 class _Walk:
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, names: list[str]) -> None:
         self.flat = Flat()
+        self._names = names
         self.inside = False
         self.base = 0
         self._number = str(number)
@@ -87,17 +96,20 @@ class _Walk:
         return ((child, place) for child in event.children)
 
     def _operator(self, event: Any, name: str, place: _Place) -> Iterator[tuple[Any, _Place]]:
+        below = self._listed(name, event.extra_fields.sequence_number, place)
+        return ((child, below) for child in event.children)
+
+    def _listed(self, name: str, number: int, place: _Place, record: int | None = None) -> _Place:
+        """Add an operator to the list; where what runs in it stands."""
         at = place.operator
         if self.inside and not place.dropped:
-            number = event.extra_fields.sequence_number
             depth = place.depth - self.base
             self.flat.operators.append(
-                FlatOperator(name, depth, at, place.call, number, None, place.inner, place.node)
+                FlatOperator(name, depth, at, place.call, number, record, place.inner, place.node)
             )
             at = len(self.flat.operators) - 1
         deeper = place.depth + name.startswith("aten::")
-        below = _Place(deeper, at, name, place.call, place.inner, place.dropped, place.node)
-        return ((child, below) for child in event.children)
+        return _Place(deeper, at, name, place.call, place.inner, place.dropped, place.node)
 
     def _engine(self, event: Any, name: str, place: _Place) -> Iterator[tuple[Any, _Place]]:
         node = name.removeprefix(ENGINE)
@@ -122,14 +134,25 @@ class _Walk:
 
     def _passed_on(self, event: Any, place: _Place, own: bool) -> Iterator[tuple[Any, _Place]]:
         """The mode's own event: its first child is the operator again, the rest is our looking."""
-        record = None
+        children = list(event.children)
+        first = children[0].name if children else ""
         if own:
             self._operators += 1
-            record = self._operators
-        children = list(event.children)
-        same = bool(children) and children[0].name == place.name
+            if self._names[self._operators] not in (place.name, first):
+                return self._silent(children, place)
+        elif place.silent or first == PASSED_ON:  # another xray's, around such an operator
+            return ((child, place) for child in children)
+        same = bool(children) and first == place.name
         if same and not place.dropped and place.operator is not None and own:
-            self.flat.operators[place.operator].record = record
+            self.flat.operators[place.operator].record = self._operators
+        return self._again(children, place, same)
+
+    def _silent(self, children: list[Any], place: _Place) -> Iterator[tuple[Any, _Place]]:
+        """An operator without an event: the note's name stands for it."""
+        below = self._listed(self._names[self._operators], -1, place, self._operators)
+        return ((child, below._replace(inner=True, silent=True)) for child in children)
+
+    def _again(self, children: list[Any], place: _Place, same: bool) -> Iterator[tuple[Any, _Place]]:
         dropped, kernel = place._replace(inner=True, dropped=True), place._replace(inner=True)
         for position, child in enumerate(children):
             if position == 0 and same:

@@ -33,11 +33,16 @@ RENAMED = {
     ("aten::value_selecting_reduction_backward", "aten::scatter"): ("aten::scatter_", "aten::copy_"),
 }
 
+# Since 2.14 these call themselves once more when a mode watches.
+TWICE = ("aten::to_dense",)
+
 
 def respell(flat: list[FlatOperator], record: Record) -> list[FlatOperator]:
     """The same list where no rule applies, else a new one."""
     edit = _Edit(flat)
     for i, operator in enumerate(flat):
+        if operator.name in TWICE and edit.owners(operator)[-1:] == (operator.name,):
+            edit.gone.add(i)
         if operator.record is None:
             continue
         if operator.name == "aten::view":
