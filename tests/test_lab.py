@@ -49,7 +49,7 @@ def test_a_copy_that_fails_opens_nothing(started):
 
 def test_teach_takes_its_words_from_the_lessons_layout(started, monkeypatch):
     monkeypatch.setattr(
-        _lab, "_teaching", lambda chapter: [f"--LabApp.default_url=/lab/workspaces/{chapter}"]
+        _lab._teach, "opening", lambda root, chapter: [f"--LabApp.default_url=/lab/workspaces/{chapter}"]
     )
     assert started("--teach", "01")[1]["ran"][2] == "--LabApp.default_url=/lab/workspaces/01"
 

@@ -33,9 +33,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     if not asked.source and _work.main(["notebooks", "work", *reset]):
         return 1
     try:
-        opened = (
-            _teaching(asked.teach) if asked.teach is not None else [f"--LabApp.default_url=/lab/tree/{page}"]
-        )
+        opened = [f"--LabApp.default_url=/lab/tree/{page}"]
+        if asked.teach is not None:
+            opened = _teach.opening(Path("work"), asked.teach)
     except _teach.TeachError as error:
         print(error, file=sys.stderr)
         return 1
@@ -75,11 +75,6 @@ def _slip(rest: Sequence[str]) -> str:
         if near and word.startswith("--"):
             return f"there is no {word}; did you mean {near[0]}?"
     return ""
-
-
-def _teaching(chapter: str) -> list[str]:
-    """What Jupyter is started with for lesson and notes side by side."""
-    return _teach.opening(Path("work"), chapter)
 
 
 def _as_root() -> list[str]:

@@ -95,12 +95,12 @@ def reset(source: Path, work: Path, chapter: str, today: date) -> str:
 
 def _reset_one(source: Path, work: Path, name: str, today: date) -> str:
     mine, new = work / name, (source / name).read_bytes()
-    told = f"{name} starts anew."
-    if mine.exists() and mine.read_bytes() not in (new, _for_here(new)):
+    laid, told = _for_here(new), f"{name} starts anew."
+    if mine.exists() and mine.read_bytes() not in (new, laid):
         kept = _free_name(mine, f"before-{today}")
         mine.rename(kept)
         told += f" Your file is kept as {kept.name}."
-    _write(mine, _for_here(new))
+    _write(mine, laid)
     known = _remembered(work)
     _remember(work, {**known, name: Written(_cells(new, name), _digest(new))})
     return told

@@ -55,12 +55,24 @@ def test_lazy_layers_that_live_beside_the_step_do_no_harm():
 def test_what_the_collector_left_of_a_tensor_does_no_harm():
     class Gone(torch.Tensor):
         @property
-        def grad_fn(self):
+        def output_nr(self):
             raise RuntimeError("cannot call get_autograd_meta() on undefined tensor")
 
     gone, kept = torch.ones(2).as_subclass(Gone), []
     (found,) = leaks(lambda: kept.append(torch.zeros(100)))
     assert found.nbytes_per_step == 400 and type(gone) is Gone
+
+
+def test_a_view_whose_grad_fn_can_not_be_told_is_a_tensor_all_the_same():
+    weight, kept = torch.ones(2, 100, requires_grad=True), []
+
+    def step():
+        both = weight.clone()
+        kept.append(both.unbind()[0])
+        both.mul_(2)  # now the view's own `grad_fn` raises
+
+    found = leaks(step)
+    assert found[0].nbytes_per_step >= 800 and "`kept[…]`" in found[0].where
 
 
 def test_nodes_are_counted_per_step():

@@ -44,9 +44,8 @@ class Births(TorchDispatchMode):
         try:
             result = func(*args, **(kwargs or {}))
         except BaseException as error:
-            error.__traceback__ = (
-                None  # frames of this mode, which hold the arguments: they are not the reader's
-            )
+            # Its frames are this mode's, which hold the arguments, and not the reader's.
+            error.__traceback__ = None
             del args, kwargs
             raise
         kind = kinds.get(func) or kind_of(func)
@@ -83,9 +82,12 @@ def live_tensors() -> list[Tensor]:
 
 
 def _answers(tensor: Tensor) -> bool:
-    """In 2.9 the collector may leave a Python object whose tensor is gone: no question to it has an answer."""
+    """In 2.9 the collector may leave a Python object whose tensor is gone: no question to it has an answer.
+
+    `grad_fn` and `is_leaf` would also raise for a sound tensor, a view of several whose base was written.
+    """
     try:
-        tensor.grad_fn
+        tensor.output_nr
         return True
     except RuntimeError:
         return False

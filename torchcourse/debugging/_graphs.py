@@ -15,9 +15,17 @@ LIMIT = 200_000  # nodes looked at
 _fields: dict[type, tuple[str, ...]] = {}
 
 
+def root_of(tensor: Tensor) -> Any:
+    """The tensor's node; None for a leaf, and where it can't be told: a view of several, written in place."""
+    try:
+        return tensor.grad_fn
+    except RuntimeError:
+        return None
+
+
 def nodes_of(tensor: Tensor, met: set[Any]) -> list[Any]:
     """The nodes behind a tensor that are not among those met; they are, afterwards."""
-    root = tensor.grad_fn
+    root = root_of(tensor)
     if root is None or root in met:
         return []
     met.add(root)

@@ -156,7 +156,7 @@ def _by_tensors(survivors: dict[int, Born], tensors: list[Tensor], search: Searc
         holder = asked[at] if at < len(asked) else alike.get(kind)
         if holder is not None:
             alike[kind] = holder
-            held[key] = _Held(born, holder, named[key].grad_fn is not None)
+            held[key] = _Held(born, holder, _graphs.root_of(named[key]) is not None)
     return held
 
 
@@ -169,12 +169,12 @@ def _by_graphs(survivors: dict[int, Born], tensors: list[Tensor], search: Search
     """What has no Python object, or is held by nodes: by the tensor at the end of the graph."""
     held: dict[int, _Held] = {}
     met: set[Any] = set()
-    roots = sorted((t for t in tensors if t.grad_fn is not None), key=_age, reverse=True)
+    roots = sorted((t for t in tensors if _graphs.root_of(t) is not None), key=_age, reverse=True)
     for tensor in roots[: _AT_MOST if survivors else 0]:
         if survivors.keys() <= held.keys():
             break
         # Tensors inside of the graph have a Python object too, and no holder.
-        holder = None if tensor.grad_fn in met else search.holder(tensor)
+        holder = None if _graphs.root_of(tensor) in met else search.holder(tensor)
         if holder is not None:
             kept = {key for node in _graphs.nodes_of(tensor, met) for key in _graphs.kept_by(node)}
             held |= {key: _Held(survivors[key], holder, True) for key in kept & survivors.keys()}
@@ -183,7 +183,7 @@ def _by_graphs(survivors: dict[int, Born], tensors: list[Tensor], search: Search
 
 def _age(tensor: Tensor) -> int:
     """The number of its node: the end of a graph has the largest."""
-    ask = getattr(tensor.grad_fn, "_sequence_nr", None)
+    ask = getattr(_graphs.root_of(tensor), "_sequence_nr", None)
     return -1 if ask is None else int(ask())
 
 

@@ -43,7 +43,7 @@
       block.append(el);
       block.classList.add("tc-awake"); // before it renders: a view measures itself
       await view.render({ model, el });
-      leaveUnmarked();
+      leaveUnmarked(el.querySelectorAll("*"));
     } catch (error) {
       block.classList.remove("tc-awake");
       el.remove();
@@ -56,9 +56,10 @@
   }
   // Sphinx marks what was searched for by cutting texts in pieces. A view's own texts must stay whole, and at the
   // title of a picture it fails.
-  function leaveUnmarked() {
-    for (const part of document.querySelectorAll(".tc-block *, svg title")) part.classList.add("nohighlight");
+  function leaveUnmarked(parts) {
+    for (const part of parts) part.classList.add("nohighlight");
   }
-  document.addEventListener("DOMContentLoaded", leaveUnmarked, true); // captures: before all others
+  const leaveAll = () => leaveUnmarked(document.querySelectorAll(".tc-block *, svg title"));
+  document.addEventListener("DOMContentLoaded", leaveAll, true); // captures: before all others
   document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", wakeAll) : wakeAll();
 })();
